@@ -23,7 +23,8 @@ struct ProofReply: Sendable {
     let nonce: String?
     /// `nil` if the server has nothing against the proof.
     let refusal: Refusal?
-    /// Seconds by which the server's clock is ahead of this one; `nil` if nothing was refused, or without a `Date`.
+    /// Seconds by which the server's clock is ahead of this one; `nil` unless the proof itself was refused, and without
+    /// a `Date`: nobody minds the time of a proof that only lacks a nonce.
     let clockOffset: TimeInterval?
 
     /// Whether the reply says what another proof would have to be like.
@@ -64,6 +65,6 @@ struct ProofReply: Sendable {
                 errors.contains("invalid_dpop_proof") ? .proof : nil
             }
         clockOffset =
-            refusal == nil ? nil : field("Date").flatMap { RetryAfter.date($0) }?.timeIntervalSince(received)
+            refusal != .proof ? nil : field("Date").flatMap { RetryAfter.date($0) }?.timeIntervalSince(received)
     }
 }

@@ -1,12 +1,14 @@
 import Foundation
 
-/// Makes the proofs of one request, and decides whether a refused proof is worth another one: once.
+/// Makes the proofs of one request, and decides whether a refused proof is worth another one: once for each of the two
+/// refusals.
 ///
-/// | the server refuses the proof, and the reply | the request is sent again |
-/// | --- | --- |
-/// | has a nonce | with that nonce |
-/// | has a `Date` that is far from the proof's time, and `invalid_dpop_proof` | with the time by the server's clock |
-/// | has neither | if it may be sent twice: the system itself may have sent the first proof twice |
+/// | the server says | and the reply has | the request is sent again |
+/// | --- | --- | --- |
+/// | `use_dpop_nonce` | a nonce | with that nonce |
+/// | `invalid_dpop_proof` | a nonce | with that nonce |
+/// | `invalid_dpop_proof` | a `Date` that is far from the proof's time | with the time by the server's clock |
+/// | `invalid_dpop_proof` | neither | if it may be sent twice: the system itself may have sent the first proof twice |
 ///
 /// A server looks at the proof before it does anything else: the request was not carried out, and the refresh token in
 /// it is not spent (RFC 9449, section 8).
@@ -15,7 +17,8 @@ struct Prover: Sendable {
     let memory: ProofMemory
     /// The nonce of a challenge, in place of the last one of the server: it may be good for one request.
     private var challenge: String?
-    private var isRepeat = false
+    /// For what the request was sent again.
+    private var refusals: Set<ProofReply.Refusal> = []
 
     init(key: ProofKey, memory: ProofMemory) {
         self.key = key
@@ -36,7 +39,7 @@ struct Prover: Sendable {
         return Attempt(proof: proof, prover: self, url: url, clockOffset: known.clockOffset)
     }
 
-    /// For the next hop of a redirect, which has a proof and a repeat of its own.
+    /// For the next hop of a redirect, which has proofs and repeats of its own.
     var anew: Prover { Prover(key: key, memory: memory) }
 
     /// A proof that was made, and what it took for true.
@@ -51,11 +54,12 @@ struct Prover: Sendable {
         /// - Parameter mayRepeat: whether the request may be sent twice without a reason that the server has named.
         /// - Returns: what makes the proof with which to send the request again; `nil` if the reply is the answer.
         func next(after reply: ProofReply, mayRepeat: Bool = false) -> Prover? {
-            prover.memory.learn(from: reply, url)
+            let isRepeat = reply.refusal.map(prover.refusals.contains) ?? false
+            prover.memory.learn(from: reply, url, after: clockOffset, isRepeat: isRepeat)
             let isWorthIt = reply.isWorthAnotherProof(after: clockOffset) || (mayRepeat && reply.refusal == .proof)
-            guard isWorthIt, !prover.isRepeat else { return nil }
+            guard let refusal = reply.refusal, isWorthIt, !isRepeat else { return nil }
             var next = prover
-            next.isRepeat = true
+            next.refusals.insert(refusal)
             next.challenge = reply.nonce
             return next
         }
@@ -63,12 +67,18 @@ struct Prover: Sendable {
 }
 
 extension ProofMemory {
-    func learn(from reply: ProofReply, _ url: URL) {
-        guard reply.nonce != nil || reply.clockOffset != nil else { return }
+    /// - Parameters:
+    ///   - offset: by which the proof that was sent took the server's clock to be ahead.
+    ///   - isRepeat: whether that proof had the server's time already.
+    func learn(from reply: ProofReply, _ url: URL, after offset: TimeInterval, isRepeat: Bool = false) {
+        guard reply.nonce != nil || reply.refusal == .proof else { return }
         keep(url) { entry in
             if let nonce = reply.nonce { entry.nonce = nonce }
-            if let clockOffset = reply.clockOffset, reply.isOff(from: entry.clockOffset) {
+            if let clockOffset = reply.clockOffset, reply.isOff(from: offset) {
                 entry.clockOffset = clockOffset
+            } else if isRepeat, reply.refusal == .proof {
+                // The server's own time has not helped: its `Date` is wrong, or the time is not what it minds.
+                entry.clockOffset = 0
             }
         }
     }

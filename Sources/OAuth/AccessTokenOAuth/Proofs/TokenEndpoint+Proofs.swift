@@ -42,9 +42,9 @@ extension TokenEndpoint {
         return isHTTPS ? .unreachable(code: URLError.Code.badURL.rawValue) : .insecureEndpoint
     }
 
-    /// Sends a request, with a proof if there is a prover; and once more if the server wants another proof.
+    /// Sends a request, with a proof if there is a prover; and again if the server wants another proof.
     ///
-    /// To everybody else both are one request: the second one gets what is left of the first one's time. After that,
+    /// To everybody else all are one request: those that follow get what is left of the first one's time. After that,
     /// another process may send the same refresh token.
     ///
     /// - Parameters:
@@ -90,7 +90,7 @@ extension TokenEndpoint {
         guard case .success(let reply) = result else { return nil }
         let said = ProofReply(status: reply.status, body: reply.body, at: reply.received, reply.header)
         if let attempt { return attempt.next(after: said) }
-        proofMemory.learn(from: said, url)
+        if let nonce = said.nonce { proofMemory.keep(url) { $0.nonce = nonce } }
         return nil
     }
 }

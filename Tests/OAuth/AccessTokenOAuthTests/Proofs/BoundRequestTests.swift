@@ -2,12 +2,12 @@ import AccessTokenAsync
 import AccessTokenContract
 import AccessTokenSynchronization
 import Foundation
-import LoopbackAuthorizationServer
 import TestKeys
 import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
+@testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
 #if canImport(FoundationNetworking)
@@ -278,10 +278,32 @@ struct BoundRequestTests {
             let challenge = ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
             #expect(subject.loader.proofs.wantsRepeat(status: 401, from: url) { challenge[$0] })
             #expect(!subject.loader.proofs.wantsRepeat(status: 401, from: url) { _ in nil })
+            // What a resource says with other statuses is its own matter.
+            let body = Data(#"{"error":"use_dpop_nonce"}"#.utf8)
+            for status in [200, 403, 503] {
+                #expect(!subject.loader.proofs.wantsRepeat(status: status, from: url, body: body) { challenge[$0] })
+            }
             #expect(!subject.loader.proofs.wantsRepeat(status: 200, from: url) { ["DPoP-Nonce": "n2"][$0] })
             let next = try await subject.loader.proofs.fields("GET", url, with: token)
             let request = ReceivedRequest(proof: next["DPoP"])
             #expect(request.nonce == "n2")
+        }
+    }
+
+    /// Many requests are sent at once, each with a proof of the device's time, which is wrong.
+    @Test func `of another HTTP client is sent again with the server's time, however many there are`() async throws {
+        try await withServer(replying: 200) { server in
+            let subject = try Subject(.async, server)
+            let url = try server.resource
+            let fields = [
+                "WWW-Authenticate": #"DPoP error="invalid_dpop_proof""#,
+                "Date": HTTPDate.text(.now.addingTimeInterval(-300)),
+            ]
+            let proofs = subject.loader.proofs
+            for _ in 0..<3 { #expect(proofs.wantsRepeat(status: 401, from: url) { fields[$0] }) }
+            let next = try await proofs.fields("GET", url, with: try await subject.service.token())
+            let iat = ReceivedRequest(proof: next["DPoP"]).proof?["iat"] as? Double ?? 0
+            #expect(abs(Date.now.timeIntervalSince1970 - 300 - iat) < 30)
         }
     }
 }

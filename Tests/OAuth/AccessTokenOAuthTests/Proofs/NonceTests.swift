@@ -188,6 +188,45 @@ struct NonceTests {
         }
     }
 
+    /// A server that judges by the right time, and whose `Date` is wrong by an hour.
+    private func withWrongDate(
+        _ refusals: [(number: Int, body: String, fields: [String: String])],
+        _ body: (ScriptedServer, TokenEndpoint) async throws -> Void
+    ) async throws {
+        let clock = ManualClock()
+        let date = HTTPDate.text(clock.now.addingTimeInterval(3600))
+        try await withServer { connection, request in
+            let iat = request.proof?["iat"] as? Double ?? 0
+            let isRight = abs(iat - clock.now.timeIntervalSince1970) < 30
+            var (fields, refusal) = (["Date": date], isRight ? nil : #"{"error":"invalid_dpop_proof"}"#)
+            if let next = refusals.first(where: { $0.number == connection.number }) {
+                refusal = next.body
+                fields.merge(next.fields) { $1 }
+            }
+            connection.reply(refusal == nil ? 200 : 400, refusal ?? Self.good, fields: fields)
+        } _: { server in
+            try await body(server, try bound(server, clock: clock))
+        }
+    }
+
+    @Test func `and whose Date is wrong gets the device's own time with its nonce`() async throws {
+        let challenge = (1, #"{"error":"use_dpop_nonce"}"#, ["DPoP-Nonce": "n1"])
+        try await withWrongDate([challenge]) { server, endpoint in
+            _ = try await endpoint.exchange(.clientCredentials())
+            #expect(server.requests.map(\.nonce) == [nil, "n1"])
+        }
+    }
+
+    /// With a reason that passes, and with a nonce in each reply or in none.
+    @Test(arguments: [[:], ["DPoP-Nonce": "n"]])
+    func `and whose Date is wrong is believed once, and no longer`(fields: [String: String]) async throws {
+        try await withWrongDate([(1, #"{"error":"invalid_dpop_proof"}"#, fields)]) { server, endpoint in
+            await #expect(throws: OAuthError.self) { try await endpoint.exchange(.clientCredentials()) }
+            _ = try await endpoint.exchange(.clientCredentials())
+            #expect(server.requests.count == 3)
+        }
+    }
+
     /// A device whose clock was wrong, and that was set right later.
     @Test func `has a clock that agrees again gets the device's own time again`() async throws {
         let clock = ManualClock()
@@ -233,19 +272,53 @@ struct NonceTests {
     }
 
     /// The second request gets what is left of the time of the first: after that, another process may send the token.
-    @Test func `too late is not sent the request again`() async throws {
-        let clock = ManualClock()
+    @Test(arguments: [(passed: 119, requests: 2), (passed: 119.5, requests: 1)])
+    func `is sent the request again in what is left of its time, and not for less than a second`(
+        _ row: (passed: TimeInterval, requests: Int)
+    ) async throws {
+        let (clock, isTested) = (ManualClock(), Gate())
         try await withServer { connection, _ in
-            clock.advance(by: 4 * TokenEndpoint.usualDeadline - 0.5)
+            // Nobody answers the second request.
+            guard connection.number == 1 else { return isTested.pass() }
+            clock.advance(by: row.passed)
             connection.reply(400, #"{"error":"use_dpop_nonce"}"#, fields: ["DPoP-Nonce": "n1"])
         } _: { server in
+            defer { isTested.open() }
             let endpoint = try bound(server, clock: clock)
-            _ = try? await endpoint.exchange(.clientCredentials())
-            let url = try server.url
-            await yieldUntil { endpoint.proofMemory[url].nonce == "n1" }
-            // A second request of the first exchange would have come before that of the second one.
-            _ = try? await endpoint.exchange(.clientCredentials())
-            #expect(server.requests.map(\.nonce) == [nil, "n1"])
+            let isOver = Event()
+            let isTimedOut = Locked(false)
+            let key = try ProofKeys.ofThisMachine.make()
+            try await endpoint.send([], to: server.url, provedBy: key, limit: 120) { result, _ in
+                if case .failure(.timedOut) = result { isTimedOut.withLock { $0 = true } }
+                isOver.happen()
+            }
+            await isOver.wait()
+            #expect(server.requests.count == row.requests)
+            #expect(isTimedOut.withLock { $0 } == (row.requests == 2))
         }
+    }
+
+    // MARK: What is kept
+
+    /// It may be good for one request, and other replies come in between.
+    @Test func `is sent the very nonce of its challenge`() throws {
+        let url = try #require(URL(string: "https://as.example/token"))
+        let memory = ProofMemory()
+        let prover = Prover(key: try ProofKeys.ofThisMachine.make(), memory: memory)
+        let body = Data(#"{"error":"use_dpop_nonce"}"#.utf8)
+        let challenge = ProofReply(status: 400, body: body, at: .now) { ["DPoP-Nonce": "n1"][$0] }
+        let next = try #require(prover.attempt(for: "POST", url, at: .now).next(after: challenge))
+        memory.keep(url) { $0.nonce = "n2" }
+        #expect(ReceivedRequest(proof: try next.attempt(for: "POST", url, at: .now).proof).nonce == "n1")
+        #expect(ReceivedRequest(proof: try prover.attempt(for: "POST", url, at: .now).proof).nonce == "n2")
+    }
+
+    /// A server may send a client from one origin to the next.
+    @Test func `is forgotten among very many`() throws {
+        let memory = ProofMemory()
+        let urls = try (0..<1000).map { try #require(URL(string: "https://\($0).example/")) }
+        for url in urls { memory.keep(url) { $0.nonce = "n" } }
+        let kept = urls.filter { memory[$0].nonce != nil }
+        #expect(kept.count <= 256 && kept.last == urls.last)
     }
 }
