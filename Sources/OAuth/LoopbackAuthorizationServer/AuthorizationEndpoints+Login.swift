@@ -25,7 +25,13 @@ extension AuthorizationEndpoints {
         case (LoginEndpoints.pushPath, "POST"):
             guard let form = FormFields(request) else { return rejected(400) }
             guard let client = client(of: request, form) else { return .failure(401, "invalid_client") }
-            return state.withLock { logins.push(request, of: client, &$0.logins) }
+            do throws(ProofLedger.Refusal) {
+                let thumbprint = try pushedThumbprint(request, form, issuer: issuer)
+                let response = state.withLock { logins.push(request, of: client, boundTo: thumbprint, &$0.logins) }
+                return naming(response, at: .tokenEndpoint)
+            } catch {
+                return refused(error, at: .tokenEndpoint)
+            }
         case (LoginEndpoints.authorizationPath, _), (LoginEndpoints.devicePath, _), (LoginEndpoints.pushPath, _),
             (LoginEndpoints.deviceAuthorizationPath, _):
             return rejected(405)

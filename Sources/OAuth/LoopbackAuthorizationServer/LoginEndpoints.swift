@@ -74,8 +74,12 @@ struct LoginEndpoints: Sendable {
     }
 
     /// RFC 9126, section 2.
-    func push(_ request: HTTPRequest, of client: AuthorizationServerClient, _ ledger: inout LoginLedger) -> HTTPResponse
-    {
+    func push(
+        _ request: HTTPRequest,
+        of client: AuthorizationServerClient,
+        boundTo thumbprint: String?,
+        _ ledger: inout LoginLedger
+    ) -> HTTPResponse {
         var query = String(decoding: request.body, as: UTF8.self)
         guard let form = FormFields(query: query), form["request_uri"] == nil else {
             return .failure(400, "invalid_request")
@@ -84,6 +88,7 @@ struct LoginEndpoints: Sendable {
         if form["client_id"] == nil {
             query += "&client_id=" + (client.id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
         }
+        if let thumbprint, form["dpop_jkt"] == nil { query += "&dpop_jkt=\(thumbprint)" }
         switch reading(of: query) {
         case .rejected: return .failure(400, "invalid_request")
         case .refused(let code, _, _): return .failure(400, code)

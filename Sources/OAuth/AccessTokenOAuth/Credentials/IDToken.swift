@@ -25,12 +25,7 @@ struct IDToken: Sendable {
         party = text("azp")
         nonce = text("nonce")
         accessTokenHash = text("at_hash")
-        switch claims["aud"] {
-        case .text(let one): audience = [one]
-        case .structure(let json):
-            audience = JSONMembers.elements(of: json).compactMap { if case .text(let one) = $0 { one } else { nil } }
-        default: audience = []
-        }
+        audience = claims.texts("aud") ?? []
         switch claims["exp"] {
         case .number(let digits), .text(let digits):
             expiration = Double(digits).flatMap { $0.isFinite ? Date(timeIntervalSince1970: $0) : nil }

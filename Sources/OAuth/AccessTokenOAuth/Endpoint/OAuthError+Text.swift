@@ -131,8 +131,8 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         case "use_dpop_nonce":
             "The server wants proofs of possession (RFC 9449): give the endpoint proofKeys, and let the user sign in."
         case "invalid_dpop_proof":
-            "Give the endpoint proofKeys if it has none. Else check this machine's clock, and that the endpoint's URL "
-                + "is the server's own name for it."
+            "Give the endpoint proofKeys if it has none. Else check this machine's clock, that the endpoint's URL is "
+                + "the server's own name for it, and that the server takes proofs by \(Proof.algorithm)."
         case "invalid_target": "Check the resource or audience that the request names."
         default: "The grant is kept; check the request against the server's documentation."
         }

@@ -24,8 +24,8 @@ public import FoundationNetworking
 /// refresh token, and is seen through.
 ///
 /// **Failure** ``OAuthError``; an error of the app's own client assertion, unchanged. Redirects are not followed, a
-/// reply is read up to a megabyte, and nothing is sent twice. <doc:ThreatModel> has the limits of `URLSession` on
-/// Linux.
+/// reply is read up to a megabyte, and nothing is sent twice but what the server has refused for its proof alone
+/// (<doc:ProofOfPossession>). <doc:ThreatModel> has the limits of `URLSession` on Linux.
 public struct TokenEndpoint: Sendable {
     /// How many seconds a caller waits for a reply if nothing else is said: the number in the signatures.
     package static let usualDeadline: TimeInterval = 30

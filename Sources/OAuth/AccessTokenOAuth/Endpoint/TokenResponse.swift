@@ -26,8 +26,9 @@ public struct TokenResponse: Hashable, Sendable {
     /// The ID token of OpenID Connect, if there is one.
     ///
     /// At the end of a login of this package, and at each renewal by an ``OAuthLoader``, issuer, audience, expiry,
-    /// nonce and `at_hash` were checked (OpenID Connect Core, sections 3.1.3.7 and 12.2). The signature was not: the
-    /// token came over TLS from the token endpoint. Verify it before you hand the ID token on to a server.
+    /// nonce and `at_hash` were checked (OpenID Connect Core, sections 3.1.3.7 and 12.2). <doc:LogIn> says what was
+    /// not. The signature was not: the token came over TLS from the token endpoint. Verify it before you hand the ID
+    /// token on to a server.
     public var idToken: String? { otherMembers["id_token"] }
 
     /// Creates a response, for doubles of a server in tests.

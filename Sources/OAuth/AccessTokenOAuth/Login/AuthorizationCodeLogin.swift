@@ -100,7 +100,12 @@ public struct AuthorizationCodeLogin: Sendable {
         )
         if server.pushedAuthorizationURL != nil || server.requiresPushedRequests {
             let place = try server.usable(server.pushedAuthorizationURL, "pushed_authorization_request_endpoint")
-            let reference = try await PushedRequest.send(draft.parameters, to: place, with: endpoint)
+            let reference = try await PushedRequest.send(
+                draft.parameters,
+                provedBy: draft.key,
+                to: place,
+                with: endpoint
+            )
             url = try draft.url(with: [
                 FormParameter("client_id", draft.clientID), FormParameter("request_uri", reference),
             ])

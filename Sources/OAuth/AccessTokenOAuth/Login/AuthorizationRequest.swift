@@ -38,6 +38,7 @@ struct AuthorizationRequest: Sendable {
         self.server = server
         self.clientID = clientID
         redirect = try RedirectURI(redirectURI, allowsInsecureHTTP: server.allowsInsecureHTTP)
+        try server.check(proofKeys)
         resources = parameters.filter { $0.key == "resource" }.map(\.value)
         do { key = try proofKeys?.make() } catch {
             // The error may be one of the app's, which could repeat a secret.

@@ -152,6 +152,7 @@ struct ServerDiscovery {
             revocationURL: try endpoint("revocation_endpoint", members, of: issuer),
             pushedAuthorizationURL: try endpoint("pushed_authorization_request_endpoint", members, of: issuer),
             requiresPushedRequests: members["require_pushed_authorization_requests"] == .flag(true),
+            proofAlgorithms: members.texts("dpop_signing_alg_values_supported"),
             sendsIssuer: members["authorization_response_iss_parameter_supported"] == .flag(true),
             allowsInsecureHTTP: allowsInsecureHTTP
         )

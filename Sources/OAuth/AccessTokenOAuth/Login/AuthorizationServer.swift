@@ -34,6 +34,11 @@ public struct AuthorizationServer: Hashable, Sendable {
     /// Whether the server takes no other requests than those that were sent there (RFC 9126, section 5).
     public let requiresPushedRequests: Bool
 
+    /// How the server takes proofs of possession to be signed (RFC 9449, section 5.1); `nil` if it does not say.
+    ///
+    /// A login with ``ProofKeys`` wants `ES256` among them, if there is such a list.
+    public let proofAlgorithms: [String]?
+
     /// Whether every redirect has to name the issuer (RFC 9207, section 3).
     public let sendsIssuer: Bool
 
@@ -49,6 +54,7 @@ public struct AuthorizationServer: Hashable, Sendable {
         revocationURL: URL? = nil,
         pushedAuthorizationURL: URL? = nil,
         requiresPushedRequests: Bool = false,
+        proofAlgorithms: [String]? = nil,
         sendsIssuer: Bool = false,
         allowsInsecureHTTP: Bool = false
     ) {
@@ -59,6 +65,7 @@ public struct AuthorizationServer: Hashable, Sendable {
         self.revocationURL = revocationURL
         self.pushedAuthorizationURL = pushedAuthorizationURL
         self.requiresPushedRequests = requiresPushedRequests
+        self.proofAlgorithms = proofAlgorithms
         self.sendsIssuer = sendsIssuer
         self.allowsInsecureHTTP = allowsInsecureHTTP
     }
@@ -71,6 +78,17 @@ public struct AuthorizationServer: Hashable, Sendable {
         var endpoint = TokenEndpoint(url, authentication: authentication, revocationURL: revocationURL)
         endpoint.allowsInsecureHTTP = allowsInsecureHTTP
         return endpoint
+    }
+
+    /// Refuses keys by whose proofs the server would issue nothing: the user has not been asked for anything yet.
+    func check(_ keys: ProofKeys?) throws(LoginError) {
+        guard keys != nil, let proofAlgorithms, !proofAlgorithms.contains(Proof.algorithm) else { return }
+        let names = proofAlgorithms.isEmpty ? "none" : SentSecrets([]).readable(proofAlgorithms.joined(separator: ", "))
+        throw .unusable(
+            "proofKeys sign by \(Proof.algorithm), and the server takes other proofs "
+                + "(dpop_signing_alg_values_supported: \(names)). Have \(Proof.algorithm) turned on there, or leave the "
+                + "proofKeys out"
+        )
     }
 
     /// A URL that secrets may go to, or a browser; `name` is that of the metadata.

@@ -47,6 +47,7 @@ public struct DeviceLogin: Sendable {
         parameters: KeyValuePairs<String, String> = [:]
     ) async throws {
         let url = try server.usable(server.deviceAuthorizationURL, "device_authorization_endpoint")
+        try server.check(endpoint.proofKeys)
         let form = [FormParameter("scope", scope ?? "")] + parameters.map { FormParameter($0.key, $0.value) }
         let exchange = OutstandingExchange<Result<DeviceAuthorization, LoginError>>()
         try await endpoint.send(form, to: url, limit: endpoint.deadline) { result, secrets in

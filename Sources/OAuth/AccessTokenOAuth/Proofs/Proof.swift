@@ -6,6 +6,9 @@ enum Proof {
     /// The field in which a request has its proof, and of whose name the scheme is (RFC 9449, sections 4.1 and 7.1).
     static let field = "DPoP"
 
+    /// By which every ``ProofKey`` signs (RFC 7518, section 3.4).
+    static let algorithm = "ES256"
+
     private struct Claims: Encodable {
         let jti: String
         let htm: String
@@ -41,7 +44,7 @@ enum Proof {
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let head = #"{"alg":"ES256","jwk":\#(key.jwk),"typ":"dpop+jwt"}"#
+        let head = #"{"alg":"\#(algorithm)","jwk":\#(key.jwk),"typ":"dpop+jwt"}"#
         let input = LoginSecret.base64URL(head.utf8) + "." + LoginSecret.base64URL(try encoder.encode(claims))
         return input + "." + LoginSecret.base64URL(try key.signature(of: Data(input.utf8)))
     }

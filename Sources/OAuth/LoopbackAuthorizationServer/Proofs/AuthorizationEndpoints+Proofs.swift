@@ -30,6 +30,21 @@ extension AuthorizationEndpoints {
         return try result?.get()
     }
 
+    /// The thumbprint of the key by which a pushed request is proved; `nil` if it has no proof, which it need not have.
+    ///
+    /// A request that names a key as well has to name that one (RFC 9449, section 10.1).
+    func pushedThumbprint(
+        _ request: HTTPRequest,
+        _ form: FormFields,
+        issuer: String
+    ) throws(ProofLedger.Refusal) -> String? {
+        guard request.fields["dpop"] != nil,
+            let thumbprint = try thumbprint(of: request, at: .tokenEndpoint, issuer: issuer)
+        else { return nil }
+        guard form["dpop_jkt"] ?? thumbprint == thumbprint else { throw .proof("10.1: dpop_jkt names another key") }
+        return thumbprint
+    }
+
     /// RFC 9449, sections 5 and 8: 400 at the token endpoint; sections 7.1 and 9: a challenge at the resource.
     func refused(_ refusal: ProofLedger.Refusal, at place: AuthorizationServerFault.Place) -> HTTPResponse {
         let isMistakeOfOurs = refusal.code == "server_error"

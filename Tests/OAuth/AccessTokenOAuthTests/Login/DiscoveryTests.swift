@@ -1,6 +1,8 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
+import TestKeys
 import TestSupport
 import Testing
 
@@ -99,10 +101,93 @@ struct DiscoveryTests {
         #""""#, #""/relative""#, #""https://a/b#c""#,
     ])
     func `takes no endpoint that is not safe`(url: String) async throws {
-        for name in ["revocation_endpoint", "device_authorization_endpoint"] {
+        let names = ["revocation_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint"]
+        for name in names {
             let error = try await error { host in metadata(host, #","\#(name)":\#(url)"#) }
             #expect(error?.description.contains("the \(name) of the metadata") == true)
             #expect(error?.isConfigurationMistake == true)
+        }
+    }
+
+    /// What servers say of proofs (RFC 9449, section 5.1), and whether a login with keys begins.
+    private static let proofAlgorithms: [(member: String, read: [String]?, isTaken: Bool)] = [
+        ("", nil, true), (#","dpop_signing_alg_values_supported":null"#, nil, true),
+        (#","dpop_signing_alg_values_supported":["ES256"]"#, ["ES256"], true),
+        (#","dpop_signing_alg_values_supported":["RS256","ES256"]"#, ["RS256", "ES256"], true),
+        (#","dpop_signing_alg_values_supported":"ES256""#, ["ES256"], true),
+        (#","dpop_signing_alg_values_supported":["RS256","PS256"]"#, ["RS256", "PS256"], false),
+        (#","dpop_signing_alg_values_supported":["es256"]"#, ["es256"], false),
+        (#","dpop_signing_alg_values_supported":[1,null,"ES384"]"#, ["ES384"], false),
+        (#","dpop_signing_alg_values_supported":[]"#, [], false),
+        (#","dpop_signing_alg_values_supported":true"#, [], false),
+    ]
+
+    @Test(arguments: proofAlgorithms.indices)
+    func `says before a login with keys whether the server takes their proofs`(index: Int) async throws {
+        let row = Self.proofAlgorithms[index]
+        let made = Locked(0)
+        let keys = ProofKeys.ofThisMachine(made: { made.withLock { $0 += 1 } })
+        try await withServer { connection, request in
+            let host = "http://\(request.fields["host"] ?? "")"
+            let more = [
+                "device_authorization_endpoint", "pushed_authorization_request_endpoint",
+            ].map { #","\#($0)":"\#(host)/\#($0)""# }
+            connection.reply(200, metadata(host, more.joined() + row.member))
+        } _: { scripted in
+            let server = try await ServerDiscovery(cache: MetadataCache()).server(try issuer(scripted))
+            #expect(server.proofAlgorithms == row.read)
+            var endpoint = try scripted.endpoint()
+            func login() throws {
+                _ = try AuthorizationCodeLogin(
+                    at: server,
+                    clientID: "app",
+                    redirectURI: "app:/x",
+                    proofKeys: endpoint.proofKeys
+                )
+            }
+            // Without keys, nobody minds.
+            try login()
+            endpoint.proofKeys = keys
+            guard !row.isTaken else { return try login() }
+            let logins: [() async throws -> Void] = [
+                login,
+                { _ = try await AuthorizationCodeLogin(at: server, with: endpoint, redirectURI: "app:/x") },
+                { _ = try await DeviceLogin(at: server, with: endpoint) },
+            ]
+            for login in logins {
+                let error = await #expect(throws: LoginError.self) { try await login() }
+                #expect(error?.isConfigurationMistake == true)
+                let words = error?.description ?? ""
+                #expect(words.contains("ES256") && words.contains(row.read?.first ?? "none"))
+            }
+            #expect(scripted.requests.count == 1 && made.withLock { $0 } == 0)
+        }
+    }
+
+    /// What servers say of pushed requests (RFC 9126, section 5).
+    @Test(arguments: [
+        (#","require_pushed_authorization_requests":true"#, true), ("", false),
+        (#","require_pushed_authorization_requests":false"#, false),
+        (#","require_pushed_authorization_requests":null"#, false),
+    ])
+    func `reads whether requests have to be pushed, and misses the place to push them to`(
+        member: String,
+        isRequired: Bool
+    ) async throws {
+        try await withServer { connection, request in
+            connection.reply(200, metadata("http://\(request.fields["host"] ?? "")", member))
+        } _: { scripted in
+            let server = try await ServerDiscovery(cache: MetadataCache()).server(try issuer(scripted))
+            #expect(server.requiresPushedRequests == isRequired && server.pushedAuthorizationURL == nil)
+            let endpoint = try scripted.endpoint()
+            guard isRequired else {
+                _ = try await AuthorizationCodeLogin(at: server, with: endpoint, redirectURI: "app:/x")
+                return
+            }
+            let error = await #expect(throws: LoginError.self) {
+                try await AuthorizationCodeLogin(at: server, with: endpoint, redirectURI: "app:/x")
+            }
+            #expect(error?.description.contains("no pushed_authorization_request_endpoint") == true)
         }
     }
 

@@ -51,6 +51,8 @@ struct IDTokenTests {
     @Test(arguments: [
         token(), token(["aud": #"["other","app"]"#]), token(["azp": #""app""#]), token(["exp": "\(future).5"]),
         token(["at_hash": #""\#(hash)""#]), token(["exp": "\(Int(Date.now.timeIntervalSince1970) - 60)"]),
+        // The page names what is not looked at.
+        token(["iat": "\(future)", "nbf": "\(future)", "auth_time": "0"]),
         // Its hash is of another length, which this package cannot compute.
         token(["at_hash": #""short""#], algorithm: "RS512"), token(["at_hash": #""x""#], algorithm: "none"),
         // Encrypted: nobody can look into it here.
@@ -200,6 +202,28 @@ struct IDTokenTests {
             #expect(try await store.refreshToken == "RT1")
             #expect(try await store.credential?.idToken == Self.token())
             #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `of a device's login is one as well`() async throws {
+        let wrong = Self.token(["aud": #""other""#, "nonce": nil])
+        try await withServer { connection, request in
+            let page = "http://\(request.fields["host"] ?? "")/"
+            let codes = #"{"device_code":"D","user_code":"U","verification_uri":"\#(page)","expires_in":60}"#
+            let tokens = #"{"access_token":"AT","token_type":"Bearer","id_token":"\#(wrong)"}"#
+            connection.reply(200, request.body.contains("grant_type") ? tokens : codes)
+        } _: { scripted in
+            let server = AuthorizationServer(
+                issuer: URL(string: Self.issuer),
+                tokenURL: try scripted.url,
+                deviceAuthorizationURL: try scripted.url
+            )
+            let clock = PauseClock()
+            let login = try await DeviceLogin(at: server, with: try scripted.endpoint(clock: clock))
+            let response = Task { try await login.response() }
+            _ = await clock.endPause()
+            let error = await #expect(throws: OAuthError.self) { try await response.value }
+            #expect(error?.hasUnusableToken == true && error.map { "\($0)".contains("client") } == true)
         }
     }
 

@@ -1,11 +1,13 @@
+import AccessTokenContract
 import AccessTokenSynchronization
 import Foundation
-import LoopbackAuthorizationServer
 import OAuthFoundation
+import TestKeys
 import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
+@testable import LoopbackAuthorizationServer
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -120,15 +122,43 @@ struct PushedRequestTests {
         }
     }
 
+    /// Some servers take no pushed request without a proof of the key that it names.
+    @Test func `is proved by the key that it names, with the server's nonce`() async throws {
+        try await withServer { connection, request in
+            guard request.nonce == "n1" else {
+                return connection.reply(400, #"{"error":"use_dpop_nonce"}"#, fields: ["DPoP-Nonce": "n1"])
+            }
+            connection.reply(201, #"{"request_uri":"urn:1","expires_in":60}"#)
+        } _: { scripted in
+            let server = AuthorizationServer(
+                authorizationURL: try scripted.url,
+                tokenURL: try scripted.url,
+                pushedAuthorizationURL: try scripted.url
+            )
+            var endpoint = try scripted.endpoint()
+            endpoint.proofKeys = .ofThisMachine
+            _ = try await AuthorizationCodeLogin(at: server, with: endpoint, redirectURI: Self.redirectURI)
+            #expect(scripted.requests.map(\.nonce) == [nil, "n1"])
+            for request in scripted.requests {
+                let proof = try #require(request.fields["dpop"].flatMap { ReceivedProof($0) })
+                #expect(proof.thumbprint == FormFields(query: request.body)?["dpop_jkt"])
+                #expect(proof.claims.htm == "POST" && proof.claims.ath == nil)
+            }
+        }
+    }
+
     /// What the endpoint answers, and what the app is told.
     @Test(arguments: [
-        (400, #"{"error":"invalid_request","error_description":"no"}"#, "invalid_request"),
+        (400, #"{"error":"invalid_request","error_description":"not {state}"}"#, "invalid_request"),
         (401, #"{"error":"invalid_client"}"#, "invalid_client"),
         (201, "{}", "not_understood_201"), (200, "<html>", "not_understood_200"), (503, "", "http_503"),
         (302, "", "redirected_302"), (201, #"{"request_uri":""}"#, "not_understood_201"),
     ])
     func `that fails says why, and shows nothing secret`(status: Int, reply: String, code: String) async throws {
-        try await withServer(replying: status, reply) { scripted in
+        try await withServer { connection, request in
+            let state = FormFields(query: request.body)?["state"] ?? "none"
+            connection.reply(status, reply.replacing("{state}", with: state))
+        } _: { scripted in
             let server = AuthorizationServer(
                 authorizationURL: try scripted.url,
                 tokenURL: try scripted.url,
@@ -146,6 +176,29 @@ struct PushedRequestTests {
             #expect(body.contains("code_challenge=") && body.components(separatedBy: "client_id=").count == 2)
             let state = try #require(FormFields(query: body)?["state"])
             for secret in [Self.secret, state] { #expect(!everythingShown(by: error as Any).contains(secret)) }
+            #expect(error?.serverExplanation?.contains(state) != true)
+        }
+    }
+
+    @Test func `that is not answered ends at the endpoint's deadline`() async throws {
+        let (clock, isTested) = (ManualClock(), Gate())
+        try await withServer { _, _ in
+            isTested.pass()
+        } _: { scripted in
+            defer { isTested.open() }
+            let server = AuthorizationServer(
+                authorizationURL: try scripted.url,
+                tokenURL: try scripted.url,
+                pushedAuthorizationURL: try scripted.url
+            )
+            let endpoint = try scripted.endpoint(clock: clock)
+            let login = Task {
+                try await AuthorizationCodeLogin(at: server, with: endpoint, redirectURI: Self.redirectURI)
+            }
+            await yieldUntil { scripted.requests.count == 1 && clock.pendingTimers == 1 }
+            clock.advance(by: endpoint.deadline)
+            let error = await #expect(throws: LoginError.self) { try await login.valueInTime }
+            #expect(error?.isTransient == true && error?.logCode == "timed_out")
         }
     }
 }

@@ -67,6 +67,17 @@ struct JSONMembers {
     /// The value of a member; `nil` if there is none, or none that is JSON.
     subscript(name: String) -> Value? { values[name].flatMap { Self.value(of: $0) } }
 
+    /// The texts of a member that is a text or a list of them; `nil` if there is no such member.
+    func texts(_ name: String) -> [String]? {
+        switch self[name] {
+        case nil, .null: nil
+        case .text(let one): [one]
+        case .structure(let json):
+            Self.elements(of: json).compactMap { if case .text(let one) = $0 { one } else { nil } }
+        default: []
+        }
+    }
+
     /// The values of a list, in their order; empty for what is no whole list.
     static func elements(of json: String) -> [Value] {
         var rest = Array(json.utf8)[...]
