@@ -16,7 +16,11 @@ enum CredentialWorker {
         if arguments.task == "share" { yieldToTests() }
         let journal = try Journal(arguments.value("journal"))
         if arguments.task == "crowd" { return try await crowd(arguments, journal, until: input) }
-        let store = JournalingStore(base: try arguments.store(), journal: journal)
+        let store = JournalingStore(
+            base: try arguments.store(),
+            journal: journal,
+            stopsAtSave: arguments.stops(at: "save")
+        )
         switch arguments.task {
         case "share": try await share(store, arguments, journal)
         case "hold": try await hold(store, journal, until: input)
@@ -28,7 +32,9 @@ enum CredentialWorker {
 
     /// Callers that use a token now and then, and of which one after the other finds it rejected, for ever.
     private static func share(_ store: JournalingStore, _ arguments: WorkerArguments, _ journal: Journal) async throws {
-        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: try arguments.endpoint(), store: store))
+        let service = AsyncAccessTokenService(
+            loader: OAuthLoader(endpoint: try arguments.endpoint(journal), store: store)
+        )
         let callers = Int(try arguments.number("callers"))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<callers {
@@ -78,7 +84,7 @@ enum CredentialWorker {
         _ journal: Journal,
         until input: AsyncStream<UInt8>
     ) async throws {
-        let loader = OAuthLoader(endpoint: try arguments.endpoint(), store: store)
+        let loader = OAuthLoader(endpoint: try arguments.endpoint(journal), store: store)
         if let limit = try? arguments.number("file-limit") { limitFiles(to: UInt(limit)) }
         if let user = try? arguments.number("user") { becomeUser(UInt32(user)) }
         for _ in 1...2 {
@@ -100,7 +106,7 @@ enum CredentialWorker {
         _ journal: Journal,
         until input: AsyncStream<UInt8>
     ) async throws {
-        let exchange = TokenExchange(try arguments.endpoint())
+        let exchange = TokenExchange(try arguments.endpoint(journal))
         let loaders = try arguments.crowd().map { OAuthLoader(exchange, store: $0) }
         await withTaskGroup(of: Void.self) { group in
             for loader in loaders {

@@ -22,6 +22,8 @@ struct WorkerArguments {
         guard rest.isEmpty else { throw Mistake(text: "\(rest[0]) has no value") }
     }
 
+    func stops(at moment: String) -> Bool { values["stops-at"] == moment }
+
     func value(_ name: String) throws -> String {
         guard let value = values[name] else { throw Mistake(text: "\(name) is missing") }
         return value
@@ -59,11 +61,21 @@ struct WorkerArguments {
     }
     #endif
 
-    func endpoint() throws -> TokenEndpoint {
+    /// - Parameter journal: is told that the process stops where it was asked to: before its second proof.
+    func endpoint(_ journal: Journal) throws -> TokenEndpoint {
         guard let url = URL(string: try value("endpoint")) else { throw Mistake(text: "the endpoint is no URL") }
         let deadline = try values["deadline"].map { _ in try number("deadline") } ?? TokenEndpoint.usualDeadline
         var endpoint = TokenEndpoint(url, authentication: .none(clientID: "loopback-client"), deadline: deadline)
-        if values["keys"] != nil { endpoint.proofKeys = .ofThisMachine }
+        guard values["keys"] != nil else { return endpoint }
+        let stops = stops(at: "repeat")
+        let proofs = Locked(0)
+        endpoint.proofKeys = .ofThisMachine(signing: {
+            let count = proofs.withLock { count in
+                count += 1
+                return count
+            }
+            if stops, count == 2 { journal.stop(at: "repeat") }
+        })
         return endpoint
     }
 }
@@ -83,6 +95,12 @@ final class Journal: Sendable {
     func write(_ line: String) {
         lock.withLock { _ in try? file.write(contentsOf: Data("\(line)\n".utf8)) }
     }
+
+    /// Goes no further: the process waits here to be killed.
+    func stop(at moment: String) -> Never {
+        write("stops \(moment)")
+        while true { DispatchSemaphore(value: 0).wait() }
+    }
 }
 
 /// Writes down with which refresh token a body begins, and that it is over.
@@ -90,10 +108,13 @@ final class JournalingStore: CredentialStore {
     var takeOverDelay: TimeInterval { base.takeOverDelay }
     private let base: any CredentialStore
     private let journal: Journal
+    /// Whether the process stops before the next refresh token is written.
+    private let stopsAtSave: Bool
 
-    init(base: any CredentialStore, journal: Journal) {
+    init(base: any CredentialStore, journal: Journal, stopsAtSave: Bool) {
         self.base = base
         self.journal = journal
+        self.stopsAtSave = stopsAtSave
     }
 
     func load() async throws -> CredentialRecord? { try await base.load() }
@@ -103,7 +124,11 @@ final class JournalingStore: CredentialStore {
         defer { journal.write("outside") }
         return try await base.update { record in
             journal.write("inside \(record?.credential.refreshToken ?? "without")")
-            return try await body(record)
+            let change = try await body(record)
+            if stopsAtSave, case .replace(let new) = change, new.refreshToken != record?.credential.refreshToken {
+                journal.stop(at: "save")
+            }
+            return change
         }
     }
 }

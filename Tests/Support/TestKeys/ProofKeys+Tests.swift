@@ -16,14 +16,15 @@ extension ProofKeys {
     package static func ofThisMachine(
         made: @escaping @Sendable () throws -> Void = {},
         read: @escaping @Sendable (Data) throws -> Bool = { _ in true },
+        signing: @escaping @Sendable () -> Void = {},
         removed: @escaping @Sendable (Data) -> Void = { _ in }
     ) -> ProofKeys {
         ProofKeys(
             make: {
                 try made()
-                return try TestKey().proofKey()
+                return try TestKey().proofKey(signing)
             },
-            read: { stored in try read(stored) ? try TestKey(stored: stored).proofKey() : nil },
+            read: { stored in try read(stored) ? try TestKey(stored: stored).proofKey(signing) : nil },
             remove: removed
         )
     }
@@ -37,10 +38,11 @@ private struct TestKey {
 
     init(stored: Data) throws { key = try P256.Signing.PrivateKey(rawRepresentation: stored) }
 
-    func proofKey() throws -> ProofKey {
+    func proofKey(_ signing: @escaping @Sendable () -> Void = {}) throws -> ProofKey {
         let key = key
         return try ProofKey(stored: key.rawRepresentation, publicKey: key.publicKey.x963Representation) {
-            try key.signature(for: $0).rawRepresentation
+            signing()
+            return try key.signature(for: $0).rawRepresentation
         }
     }
 }
@@ -48,9 +50,10 @@ private struct TestKey {
 private typealias TestKey = LoadedKey
 
 extension LoadedKey {
-    fileprivate func proofKey() throws -> ProofKey {
+    fileprivate func proofKey(_ signing: @escaping @Sendable () -> Void = {}) throws -> ProofKey {
         try ProofKey(stored: Data(try pkcs8()), publicKey: Data(try publicPoint())) {
-            Data(try self.signature(of: [UInt8]($0)))
+            signing()
+            return Data(try self.signature(of: [UInt8]($0)))
         }
     }
 }
