@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// A server that others wrote, installed and started by the scripts in `Tests/OAuth/AuthorizationServers`.
 ///
-/// The environment says where it is: `DJANGO_OAUTH_TOOLKIT`, `OIDC_PROVIDER_MOCK` and `AUTHGENT_SERVER` are
+/// The environment says where it is: `DJANGO_OAUTH_TOOLKIT`, `OIDC_PROVIDER_MOCK`, `AUTHGENT_SERVER` and `IDPYOIDC` are
 /// `PORT:STATE_FOLDER`. Without them its tests are skipped, and say so.
 struct RealServer: Sendable, CustomTestStringConvertible {
     static let command = ".ci/deep servers installs the servers, starts them and runs these tests"
@@ -20,6 +20,8 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     static let all = [django, mock].compactMap(\.self)
     /// It takes no request without a proof of possession.
     static let authgent = RealServer("authgent-server")
+    /// It takes pushed requests.
+    static let idpyoidc = RealServer("idpyoidc")
 
     let name: String
     let port: UInt16
