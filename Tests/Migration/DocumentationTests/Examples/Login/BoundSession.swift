@@ -19,11 +19,10 @@ func boundSession(
     endpoint.proofKeys = keys
     let loader = OAuthLoader(endpoint: endpoint, store: store)
     let tokens = AsyncAccessTokenService(loader: RetryingLoader(loader))
-    let login = try AuthorizationCodeLogin(
+    let login = try await AuthorizationCodeLogin(
         at: server,
-        clientID: "app",
-        redirectURI: "com.example.app:/callback",
-        proofKeys: keys
+        with: endpoint,
+        redirectURI: "com.example.app:/callback"
     )
     let grant = try login.grant(from: try await show(login.url))
     try await loader.signIn(Credential(try await endpoint.exchange(grant)), to: tokens)
