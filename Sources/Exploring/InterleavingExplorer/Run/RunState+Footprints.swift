@@ -215,7 +215,12 @@ extension RunState {
             guard task != 0, TaskStatus.isCancelled(taskAt: task) else { continue }
             participants[index].isCancelled = true
             findings.hasCancelled = true
-            if !participants.isStructured(index, below: segment.cancelled) { findings.hasSubjectCancelled = true }
+            let (isChild, parent) = (participants[index].isChild, participants[index].parent)
+            // A child of a cancelled task begins cancelled, which is nobody's act.
+            let isInherited = isChild && participants[parent].isCancelled
+            if !isInherited, !participants.isStructured(index, below: segment.cancelled) {
+                findings.hasSubjectCancelled = true
+            }
             segment.footprint.writes.cancellations.insert(index)
             noteTouch(.task(index), by: acting)
             noteTouch(.task(index), by: index)

@@ -51,6 +51,23 @@ struct CancellationTests {
         #expect(orders == ["clear", "save clear", "clear save"])
     }
 
+    /// Who cancels a task cancels its children.
+    @Test func `is a step of a child as well, where the scenario is to cancel the parent`() async {
+        let orders = await allOutcomes { run in
+            let parent = run.operation("parent") {
+                await withTaskCancellationHandler {
+                    async let child: Void = { if !Task.isCancelled { run.effect("save") {} } }()
+                    await child
+                } onCancel: {
+                    run.effect("cancelled") {}
+                }
+            }
+            run.step(cancelling: parent)
+            return { run.effects.joined(separator: " ") }
+        }
+        #expect(orders == ["save", "save cancelled", "cancelled", "cancelled save"])
+    }
+
     /// The ways to cancel that the language has.
     enum Cancellation: CaseIterable, Sendable {
         case ofTask, ofUnsafeTask, ofGroup
