@@ -8,6 +8,8 @@ struct Knowledge: Equatable, Sendable {
     var steps: Schedule.Steps
     /// Whether the subject cancels tasks itself: any task may find itself cancelled.
     var watchesCancellation = false
+    /// Whether a task sets a timer that fires only if the last operation has not ended: that end is worth a choice.
+    var watchesLastEnd = false
     /// The places at which a step must not be held, since it has a lock there that others need.
     var lockSites: Set<Int> = []
 }

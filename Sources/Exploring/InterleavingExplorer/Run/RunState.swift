@@ -13,6 +13,8 @@ struct RunState: Sendable {
         var asksInsideActors = false
         /// Whether any task was cancelled, by the subject or by the scenario.
         var hasCancelled = false
+        /// Whether a timer was set when all operations had ended, and so will not fire.
+        var setsTimerTooLate = false
         /// Whether a task was started that no executor has got.
         var startsTaskOutOfSight = false
         /// Who has slept by a clock of the system.

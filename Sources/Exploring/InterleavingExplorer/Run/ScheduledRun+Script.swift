@@ -151,7 +151,7 @@ extension ScheduledRun {
         state.withLock { state in
             state.unfinished.removeAll { $0 == participant }
             // Timers fire no more when all operations have ended, so this end is worth a choice.
-            if state.unfinished.isEmpty, state.candidates.hasTimers {
+            if state.unfinished.isEmpty, state.candidates.hasTimers || knowledge.watchesLastEnd {
                 state.touchMarks(isTime: true)
             }
             state.record(.ends, by: participant)

@@ -38,6 +38,7 @@ extension Knowledge {
         // subject cancels tasks, a task may be cancelled between a look and its request.
         if findings.asksInsideActors || findings.hasSubjectCancelled { steps.entersActorsLater = true }
         if findings.hasSubjectCancelled { watchesCancellation = true }
+        if findings.setsTimerTooLate { watchesLastEnd = true }
         lockSites.formUnion(execution.lockSites)
     }
 }

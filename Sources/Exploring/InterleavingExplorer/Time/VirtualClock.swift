@@ -91,6 +91,7 @@ public struct VirtualClock: Clock, Sendable {
         }
         let number = run.state.withLock { state in
             state.touchMarks(isTime: true)
+            if state.phase == .exploring, state.unfinished.isEmpty { state.findings.setsTimerTooLate = true }
             state.record(.timer, by: state.acting, "\(setting()) \(deadline)")
             return state.candidates.addTimer(at: deadline, name, Action(fire))
         }

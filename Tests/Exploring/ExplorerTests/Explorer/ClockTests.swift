@@ -62,6 +62,13 @@ struct ClockTests {
         Passage(name: "it ends with all operations", outcomes: [""], preempts: false) { run, journal in
             run.operation("first") { run.clock.schedule(after: .seconds(1)) { journal.add("fires") } }
         },
+        Passage(name: "a task sets a timer before all operations have ended, or after", outcomes: ["", "fires"]) {
+            run,
+            journal in
+            run.operation("first") {
+                Task.detached { run.clock.schedule(after: .seconds(1)) { journal.add("fires") } }
+            }
+        },
         Passage(name: "a held operation has not ended", outcomes: ["", "fires"]) { run, journal in
             run.operation("first") { run.clock.schedule(after: .seconds(1)) { journal.add("fires") } }
         },
