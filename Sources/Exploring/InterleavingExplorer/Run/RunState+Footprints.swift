@@ -252,11 +252,6 @@ extension RunState {
             segment.footprint = Footprint()
             segment.isPrivate = true
         }
-        return (segment.footprint, segment.isPrivate && isNobodyHeld)
-    }
-
-    /// Whether there is no held step, and no dispatch queue that blocks may have come to.
-    var isNobodyHeld: Bool {
-        mutating get { candidates.queues.isEmpty && candidates.heldSteps == 0 }
+        return (segment.footprint, segment.isPrivate)
     }
 }

@@ -131,7 +131,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         let (footprint, isLocal) = run.state.withLock { state in
             let (footprint, isPrivate) = state.endSegment()
             let isLocal =
-                footprint.isEmpty && (isPrivate || !run.knowledge.watchesCancellation && state.isNobodyHeld)
+                footprint.isEmpty && (isPrivate || !run.knowledge.watchesCancellation)
                 && !state.candidates.mayCancel(footprint.lineage)
             return (footprint, isLocal)
         }
@@ -230,7 +230,6 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             isOver = true
             return 0
         }
-        execution.mix(position)
         return position
     }
 
