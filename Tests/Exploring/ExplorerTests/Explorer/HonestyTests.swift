@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
@@ -121,6 +122,50 @@ struct HonestyTests {
         #expect(!all.contains { $0.contains("pthread") || $0.contains("dispatch") }, "\(all)")
         #endif
     }
+
+    #if os(Linux)
+    /// The compiler, if there is one on the search path.
+    private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .map { "\($0)/swiftc" }
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// Only the runtime calls the getter behind the key path, and by a pointer: nothing can be put in between.
+    private static let looksByKeyPath = """
+        @_cdecl("looks") public func looks(at address: UnsafeRawPointer) -> Bool {
+            unsafeBitCast(address, to: Task<Void, Never>.self)[keyPath: \\.isCancelled]
+        }
+        """
+
+    /// In a process of its own, since the module that looks in this way stays loaded.
+    @Test(.enabled(if: compiler != nil, "there is no swiftc on the search path"))
+    func `that it does not see looks by a key path, from the moment on that a module is loaded which has one`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "looks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let source = folder.appending(path: "looks.swift")
+        try Self.looksByKeyPath.write(to: source, atomically: true, encoding: .utf8)
+        let module = folder.appending(path: "liblooks.so").path
+        let build = Process()
+        build.executableURL = URL(filePath: try #require(Self.compiler))
+        build.arguments = ["-emit-library", "-o", module, source.path]
+        try build.run()
+        await onThreadOfItsOwn { build.waitUntilExit() }
+        try #require(build.terminationStatus == 0)
+        await #expect(processExitsWith: .success) { [module = module as String] in
+            let scenario = Scenario("a cancellation") { run in
+                let operation = run.operation("caller") { await run.pause("answer") }
+                run.step(cancelling: operation)
+            }
+            #expect(await Explorer().explore(scenario).isComplete)
+            #expect(unsafe dlopen(module, RTLD_NOW) != nil)
+            #expect(RuntimeCalls.unseenLooks == ["$sScT11isCancelledSbvpMV"])
+            let report = await Explorer().explore(scenario)
+            #expect(report.omissions == [.looksAtCancellation] && !report.isComplete, "\(report)")
+        }
+    }
+    #endif
 
     @Test func `that nothing was left out, where the runtime is not the one that it knows`() async {
         func report(isLayoutKnown: Bool) async -> ExplorationReport {

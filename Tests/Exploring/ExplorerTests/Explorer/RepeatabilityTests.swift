@@ -37,6 +37,21 @@ struct RepeatabilityTests {
         #expect(report.failure?.message.contains("when it was run again") == true, "\(report)")
     }
 
+    /// The second schedule is one of those that are run twice.
+    @Test func `where chance decides in an order that comes late`() async {
+        let runs = Protected(0)
+        let report = await explore("a die for the one who is ahead") { run in
+            let number = runs.next()
+            run.operation("first") { run.effect("first") }
+            run.operation("second") {
+                run.effect("second")
+                if run.effects.first == "second" { run.note("\(number)") }
+            }
+        }
+        #expect(report.failure?.kind == .unrepeatable, "\(report)")
+        #expect(report.failure?.schedule == "1", "\(report)")
+    }
+
     @Test func `where nothing happens`() async {
         let report = await explore("a setup that forgets its operations") { run in
             run.invariant("holds") { true }

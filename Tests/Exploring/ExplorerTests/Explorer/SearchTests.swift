@@ -71,6 +71,19 @@ struct SearchTests {
         }
     }
 
+    @Test func `counts no failure twice where it begins anew, since a task was cancelled`() async {
+        let report = await explore("a cancelled task", by: Explorer().with(\.stopsAtFirstFailure, false)) { run in
+            let counter = Counter()
+            run.operation("first") {
+                let task = Task(executorPreference: run.executor) { await counter.increment() }
+                task.cancel()
+                await task.value
+            }
+            run.invariant("holds") { false }
+        }
+        #expect(report.failures == report.schedules && report.isComplete, "\(report)")
+    }
+
     @Test
     func `goes on at random if there are many schedules, and finds the same each time, with the fewest delays`()
         async throws

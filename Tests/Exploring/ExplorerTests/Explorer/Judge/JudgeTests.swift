@@ -144,6 +144,10 @@ struct JudgeTests {
             ]
         ),
         (
+            "a scope is left behind the end of its child, which it would have cancelled before",
+            [[.childLeft(1, [.look(2)], actor: 0)]]
+        ),
+        (
             "a task that awaits one that has ended leaves no trace of that",
             [[.mark(1), .spawn(2, kind: .preferred, []), .await(spawn: 2)], [.yield, .mark(3)]]
         ),
