@@ -89,7 +89,8 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
         let number = waiter.number
         let timer = clock.schedule(after: limit) { [self] in end(number, with: timedOut) }
         let hasEnded = guarded.withLock { guarded in
-            guard let index = guarded.waiters.firstIndex(where: { $0.number == number }) else { return true }
+            // It stands near the end: from the beginning, a crowd would be searched for each of its waiters.
+            guard let index = guarded.waiters.lastIndex(where: { $0.number == number }) else { return true }
             guarded.waiters[index].timer = timer
             return false
         }
