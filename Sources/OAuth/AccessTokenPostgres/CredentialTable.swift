@@ -17,13 +17,6 @@ struct CredentialTable: Sendable {
         var backend: Data?
     }
 
-    /// What came of an attempt at a row.
-    enum Attempt: Sendable {
-        case entered(Row)
-        /// Another process is inside, which has this number, if it is still there to be read.
-        case keptOut(by: Int64?)
-    }
-
     /// A row of a listing.
     struct Listed: Sendable {
         let account: String
@@ -49,13 +42,10 @@ struct CredentialTable: Sendable {
     ///
     /// A process takes its own row again at any time, but not by a statement that comes late.
     private static let entering = """
-        WITH former AS (
-            SELECT holder, holder & \(ProcessNumber.mask) AS process FROM access_token_credentials WHERE name = $1 FOR UPDATE
-        )
-        UPDATE access_token_credentials SET holder = $2::text::bigint FROM former
-        WHERE name = $1 AND CASE WHEN former.holder IS NULL THEN true
-            WHEN former.process = $2::text::bigint & \(ProcessNumber.mask) THEN former.holder <= $2::text::bigint
-            ELSE pg_try_advisory_xact_lock_shared(former.process) END
+        UPDATE access_token_credentials SET holder = $2::text::bigint
+        WHERE name = $1 AND CASE WHEN holder IS NULL THEN true
+            WHEN holder & \(ProcessNumber.mask) = $2::text::bigint & \(ProcessNumber.mask) THEN holder <= $2::text::bigint
+            ELSE pg_try_advisory_xact_lock_shared(holder & \(ProcessNumber.mask)) END
         RETURNING \(columns), pg_backend_pid()::text
         """
     /// The first version is the time in seconds: if the row is deleted by hand, its successor's are newer.
@@ -66,9 +56,6 @@ struct CredentialTable: Sendable {
         """
     private static let leaving = """
         UPDATE access_token_credentials SET holder = NULL WHERE name = $1 AND holder = $2::text::bigint
-        """
-    private static let holding = """
-        SELECT (holder & \(ProcessNumber.mask))::text FROM access_token_credentials WHERE name = $1
         """
     private static let presence = "SELECT pg_try_advisory_xact_lock_shared($1::text::bigint)::text"
     private static let listing = """
@@ -82,6 +69,7 @@ struct CredentialTable: Sendable {
         SELECT name FROM access_token_credentials
         WHERE record IS NULL AND written > clock_timestamp() - make_interval(secs => $1::text::double precision)
         """
+    /// No holder is equal to NULL, which an entry gives that stays.
     private static let writing = """
         UPDATE access_token_credentials
         SET version = $3::text::bigint, record = $4, written = clock_timestamp(),
@@ -103,22 +91,20 @@ struct CredentialTable: Sendable {
         }
     }
 
-    /// Takes a row, which is made if there is none, and the table with it, unless another process has the row.
+    /// Takes a row, which is made if there is none, and the table with it; `nil` if another process has the row.
     func enter(
         _ entry: Departures.Entry,
         by connection: isolated PostgresConnection
-    ) throws(PostgresFailure) -> Attempt {
+    ) throws(PostgresFailure) -> Row? {
         let values = values(entry)
         var failure = PostgresFailure(words: "the table is removed as soon as it is made")
         for _ in 1...3 {
             do {
-                if let row = row(try connection.run(Self.entering, values)) { return .entered(row) }
-                if let row = row(try connection.run(Self.insertion, values)) { return .entered(row) }
-                let holder = try connection.run(Self.holding, [values[0]]).rows.first?.first ?? nil
-                return .keptOut(by: holder.flatMap { Int64(String(decoding: $0, as: UTF8.self)) })
+                if let row = row(try connection.run(Self.entering, values)) { return row }
+                return row(try connection.run(Self.insertion, values))
             } catch {
                 // Somebody's transaction has the row: as if another process had it.
-                if error.isLockTimeout { return .keptOut(by: nil) }
+                if error.isLockTimeout { return nil }
                 guard error.code == Self.undefinedTable || error.code == Self.undefinedColumn else { throw error }
                 failure = error
                 try mend(error.code == Self.undefinedTable ? Self.creation : Self.addition, by: connection)
@@ -155,23 +141,26 @@ struct CredentialTable: Sendable {
         }
     }
 
-    /// Writes a row in the place of one that was read, and lets the next one in; `false` if another one is there.
+    /// Writes a row in the place of one that was read, and lets the next one in unless the entry stays; `false` if
+    /// another one is there.
     ///
     /// It may be called again after a connection broke, when the server had written already.
     func write(
         _ record: Data?,
-        version: Int,
+        _ version: Int,
         by entry: Departures.Entry,
         replacing old: Int,
+        stays: Bool = false,
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> Bool {
-        let values = values(entry) + [Data("\(version)".utf8), record, Data("\(old)".utf8)]
+        let name = Data(entry.account.utf8)
+        let values = [name, stays ? nil : entry.number, Data("\(version)".utf8), record, Data("\(old)".utf8)]
         if try connection.run(Self.writing, values).command != "UPDATE 1" {
             guard let present = try read(entry.account, by: connection), present.version == version,
                 present.record == record
             else { return false }
         }
-        if record == nil { try connection.run(Self.notifying, [values[0]]) }
+        if record == nil { try connection.run(Self.notifying, [name]) }
         return true
     }
 

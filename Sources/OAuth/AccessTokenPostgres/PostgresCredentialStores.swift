@@ -91,9 +91,9 @@ public final class PostgresCredentialStores: Sendable {
 
     /// Removes whatever is there, after `CredentialStoreError.isUnreadable`, so that the user can sign in again.
     @concurrent public func reset(_ account: String) async throws {
-        try await withRow(of: account) { row, entry, _ in
+        try await withRow(of: account) { row, entry in
             let old = StoredRecord(version: row.version, credential: nil)
-            try await save(.removing(old), by: entry, replacing: row)
+            try await save(.removing(old), by: entry, replacing: row.version)
             return ((), isLeft: true)
         }
     }
@@ -112,29 +112,31 @@ public final class PostgresCredentialStores: Sendable {
     }
 
     /// Runs `body` while no other update of the account is inside; see `CredentialStore`.
+    ///
+    /// A body that writes the note that it is going to send stays inside: it is called again, with the note in the
+    /// record.
     @concurrent func update(_ account: String, _ body: CredentialUpdate) async throws -> CredentialRecord? {
-        try await withRow(of: account) { row, entry, holders in
-            let old = try await seeing(try record(in: row, of: account), of: account, besides: holders)
-            guard let new = StoredRecord.applying(try await body(old.record), to: old) else {
-                return (old.record, isLeft: false)
+        try await withRow(of: account) { row, entry in
+            var old = try await seeing(try record(in: row, of: account), of: account)
+            while let new = StoredRecord.applying(try await body(old.record), to: old) {
+                let (signed, note) = signed(new, over: old)
+                do {
+                    try await save(signed, by: entry, replacing: old.version, stays: note != nil)
+                } catch {
+                    if let note, error as? CredentialStoreError != .superseded { withdraw(note, of: account) }
+                    throw error
+                }
+                guard note != nil else { return (new.record, isLeft: true) }
+                old = signed
             }
-            let signed = signed(new, over: old)
-            do {
-                try await save(signed, by: entry, replacing: row)
-            } catch {
-                if error as? CredentialStoreError != .superseded { withdraw(signed.credential?.sentNote, of: account) }
-                throw error
-            }
-            return (new.record, isLeft: true)
+            return (old.record, isLeft: false)
         }
     }
 
     /// Runs `body` with the account's row in the hands of this process; `isLeft` says that it has given the row up.
-    ///
-    /// The body is told which processes have kept this one out until now.
     private func withRow<Result>(
         of account: String,
-        _ body: (CredentialTable.Row, Departures.Entry, Set<Int64>) async throws -> (Result, isLeft: Bool)
+        _ body: (CredentialTable.Row, Departures.Entry) async throws -> (Result, isLeft: Bool)
     ) async throws -> Result {
         let waited = Stopwatch()
         let name = ExactString(account)
@@ -154,10 +156,10 @@ public final class PostgresCredentialStores: Sendable {
         let losses = pool.losses
         var lossesOfEntering: Int?
         do {
-            let (row, holders) = try await enter(entry, within: waitLimit - waited.seconds)
+            let row = try await enter(entry, within: waitLimit - waited.seconds)
             lossesOfEntering = pool.losses - losses
             try await checkPooler(row, at: account)
-            let (result, isLeft) = try await body(row, entry, holders)
+            let (result, isLeft) = try await body(row, entry)
             await departures.add(entry, isLeft: isLeft, isCertain: lossesOfEntering == 0)
             return result
         } catch {
@@ -174,23 +176,16 @@ public final class PostgresCredentialStores: Sendable {
         }
     }
 
-    private func enter(
-        _ entry: Departures.Entry,
-        within limit: TimeInterval
-    ) async throws -> (CredentialTable.Row, keptOutBy: Set<Int64>) {
+    private func enter(_ entry: Departures.Entry, within limit: TimeInterval) async throws -> CredentialTable.Row {
         let waited = Stopwatch()
-        var holders: Set<Int64> = []
         var pause = Self.pauses.first
         while true {
             try Task.checkCancellation()
-            let attempt = try await run(within: limit, at: entry.account) {
+            let row = try await run(within: limit, at: entry.account) {
                 [table] connection throws(PostgresFailure) in
                 try table.enter(entry, by: connection)
             }
-            switch attempt {
-            case .entered(let row): return (row, holders)
-            case .keptOut(let holder): if let holder { holders.insert(holder) }
-            }
+            if let row { return row }
             let left = limit - waited.seconds
             guard left > 0 else { throw CredentialStoreError.busy }
             // Those who wait are not to try all at the same moment.
@@ -202,7 +197,8 @@ public final class PostgresCredentialStores: Sendable {
     private func save(
         _ new: StoredRecord,
         by entry: Departures.Entry,
-        replacing old: CredentialTable.Row
+        replacing old: Int,
+        stays: Bool = false
     ) async throws {
         let account = entry.account
         let data = try new.credential.map { credential in
@@ -214,7 +210,7 @@ public final class PostgresCredentialStores: Sendable {
         do {
             // Neither a cancellation nor a crowd keeps it from being written.
             isWritten = try await pool.run { [table] connection throws(PostgresFailure) in
-                try table.write(data, version: new.version, by: entry, replacing: old.version, by: connection)
+                try table.write(data, new.version, by: entry, replacing: old, stays: stays, by: connection)
             }
         } catch let failure as PostgresFailure {
             // Never busy, which would say that nothing was sent.

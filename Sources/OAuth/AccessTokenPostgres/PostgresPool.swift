@@ -82,9 +82,7 @@ final class PostgresPool: Sendable {
         let waited = Stopwatch()
         while true {
             let connection = try await take(within: limit.map { $0 - waited.seconds })
-            let (result, isOpen) = await perform(statements, by: connection)
-            giveBack(connection, isOpen: isOpen)
-            switch result {
+            switch await perform(statements, by: connection) {
             case .success(let value): return value
             case .failure(let failure) where failure.isOpening:
                 // Whoever can wait for one that is open waits.
@@ -151,15 +149,17 @@ final class PostgresPool: Sendable {
 
     // MARK: On the connection's queue
 
+    /// Gives the connection back as well: the next one who waits need not wait for this caller to go on.
     private func perform<Value: Sendable>(
         _ statements: @Sendable (isolated PostgresConnection) throws(PostgresFailure) -> Value,
         by connection: isolated PostgresConnection
-    ) -> (Result<Value, PostgresFailure>, isOpen: Bool) {
+    ) -> Result<Value, PostgresFailure> {
+        defer { giveBack(connection, isOpen: connection.isOpen) }
         var failure = PostgresFailure(words: "")
         for _ in 0..<Self.attempts {
             do throws(PostgresFailure) {
                 try open(connection)
-                return (.success(try statements(connection)), true)
+                return .success(try statements(connection))
             } catch {
                 failure = error
                 guard !error.isOpening else { break }
@@ -171,7 +171,7 @@ final class PostgresPool: Sendable {
                 }
             }
         }
-        return (.failure(failure), connection.isOpen)
+        return .failure(failure)
     }
 
     private func open(_ connection: isolated PostgresConnection) throws(PostgresFailure) {

@@ -27,12 +27,8 @@ struct CredentialTableTests {
         Departures.Entry(account: account, number: Data("\(process | number)".utf8))
     }
 
-    /// Enters, and says who keeps the entry out, if anybody does.
-    private func enter(_ process: Int64, _ number: Int64 = 1) async throws -> (row: CredentialTable.Row?, by: Int64?) {
-        switch try await table.enter(entry(process, number), by: connection) {
-        case .entered(let row): (row, nil)
-        case .keptOut(let holder): (nil, holder)
-        }
+    private func enter(_ process: Int64, _ number: Int64 = 1) async throws -> CredentialTable.Row? {
+        try await table.enter(entry(process, number), by: connection)
     }
 
     private func holder() async throws -> Int64? {
@@ -48,23 +44,23 @@ struct CredentialTableTests {
     }
 
     @Test func `a row is entered unless its holder is seen to live`() async throws {
-        #expect(try await enter(other).row != nil)
+        #expect(try await enter(other) != nil)
         let lock = try await show(other)
         #expect(try await table.isPresent(other, by: connection))
-        let kept = try await enter(own)
-        #expect(kept.row == nil && kept.by == other)
+        #expect(try await enter(own) == nil)
+        #expect(try await holder() == other | 1)
         await lock.close()
         while try await table.isPresent(other, by: connection) { await Task.yield() }
-        #expect(try await enter(own).row != nil)
+        #expect(try await enter(own) != nil)
         #expect(try await holder() == own | 1)
     }
 
     @Test func `an entry of the same process enters, unless it is older than the one inside`() async throws {
-        #expect(try await enter(own, 2).row != nil)
-        #expect(try await enter(own, 1).row == nil)
+        #expect(try await enter(own, 2) != nil)
+        #expect(try await enter(own, 1) == nil)
         #expect(try await holder() == own | 2)
-        #expect(try await enter(own, 2).row != nil, "it is attempted again when the connection broke")
-        #expect(try await enter(own, 3).row != nil)
+        #expect(try await enter(own, 2) != nil, "it is attempted again when the connection broke")
+        #expect(try await enter(own, 3) != nil)
         #expect(try await holder() == own | 3)
     }
 
@@ -77,13 +73,14 @@ struct CredentialTableTests {
     }
 
     @Test func `a write names the version that was read, and leaves its own row only`() async throws {
-        let first = try #require(try await enter(own).row).version
-        func write(_ record: String, over version: Int, by process: Int64) async throws -> Bool {
+        let first = try #require(try await enter(own)).version
+        func write(_ record: String, over version: Int, by process: Int64, stays: Bool = false) async throws -> Bool {
             try await table.write(
                 Data(record.utf8),
-                version: version + 1,
+                version + 1,
                 by: entry(process, 1),
                 replacing: version,
+                stays: stays,
                 by: connection
             )
         }
@@ -91,17 +88,19 @@ struct CredentialTableTests {
         #expect(try await holder() == own | 1)
         #expect(try await write("a", over: first, by: other), "its exclusion was lost, and nobody has written")
         #expect(try await holder() == own | 1)
-        #expect(try await write("b", over: first + 1, by: own))
+        #expect(try await write("note", over: first + 1, by: own, stays: true))
+        #expect(try await holder() == own | 1)
+        #expect(try await write("b", over: first + 2, by: own))
         #expect(try await holder() == nil)
         #expect(try await table.read(account, by: connection)?.record == Data("b".utf8))
     }
 
     @Test func `a write that is done already succeeds, and another record of the same version is none`() async throws {
-        let first = try #require(try await enter(own).row).version
+        let first = try #require(try await enter(own)).version
         for (record, isOwn) in [("a", true), ("a", true), ("b", false)] {
             let isWritten = try await table.write(
                 Data(record.utf8),
-                version: first + 1,
+                first + 1,
                 by: entry(own, 1),
                 replacing: first,
                 by: connection
@@ -117,9 +116,9 @@ struct CredentialTableTests {
     }
 
     @Test func `a row without a record is not listed, nor is the last one of the page before`() async throws {
-        let first = try #require(try await enter(own).row).version
+        let first = try #require(try await enter(own)).version
         #expect(try await table.list(after: nil, limit: 9, by: connection).isEmpty)
-        _ = try await table.write(Data(), version: first + 1, by: entry(own, 1), replacing: first, by: connection)
+        _ = try await table.write(Data(), first + 1, by: entry(own, 1), replacing: first, by: connection)
         #expect(try await table.list(after: nil, limit: 9, by: connection).map(\.account) == [account])
         #expect(try await table.list(after: account, limit: 9, by: connection).isEmpty)
     }

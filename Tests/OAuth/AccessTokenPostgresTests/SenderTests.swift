@@ -24,7 +24,13 @@ struct SenderTests {
         SentNote(sender: 9, number: number, count: 1, hasRival: false, sent: .now, patience: 600)
     }
 
-    private func noted(_ number: Int = 1) -> Credential { Credential(refreshToken: "user/1").noting(note(number)) }
+    /// Writes a note, as a load does that is then not going to send.
+    private func write(_ note: SentNote, to stores: PostgresCredentialStores) async throws {
+        _ = try await stores.update(user) { record in
+            guard record?.credential.sentNote?.isSame(as: note) != true else { return .keep }
+            return .replace(Credential(refreshToken: "user/1").noting(note))
+        }
+    }
 
     private func presence(in stores: PostgresCredentialStores) async throws -> Int64? {
         try await stores.load(user)?.credential.sentNote?.presence
@@ -32,44 +38,32 @@ struct SenderTests {
 
     @Test func `a new note names the process that writes it, and keeps that name when others write`() async throws {
         let (first, second) = (stores(), stores())
-        _ = try await first.update(user) { _ in .replace(noted()) }
+        try await write(note(), to: first)
         #expect(try await presence(in: second) == first.number.value)
         _ = try await second.update(user) { record in record.map { .replace($0.credential.of("subject")) } ?? .keep }
         #expect(try await presence(in: second) == first.number.value)
-        _ = try await second.update(user) { _ in .replace(noted(2)) }
+        try await write(note(2), to: second)
         #expect(try await presence(in: first) == second.number.value)
-    }
-
-    @Test func `a sender that has kept this process out until now is seen to live`() async throws {
-        let (first, second) = (stores(), stores())
-        let stored = StoredRecord(
-            version: 1,
-            credential: first.signed(.init(version: 1, credential: noted()), over: .first).credential
-        )
-        for (holders, isPresent) in [([], false), ([first.number.value], true), ([7], false)] as [(Set<Int64>, Bool)] {
-            let seen = try await second.seeing(stored, of: user, besides: holders)
-            #expect(seen.credential?.sentNote?.isSenderPresent == isPresent)
-        }
     }
 
     @Test func `a note of this process in which nobody sends any more is not waited for`() async throws {
         let stores = stores()
         let server = StrictServer { _ in }
         _ = server.signIn(user)
-        _ = try await stores.update(user) { _ in .replace(noted()) }
+        try await write(note(), to: stores)
         let loader = OAuthLoader(server.exchange(deadline: 5), store: stores.store(for: user))
         #expect(try await loader.load(replacing: nil).value == "A/user/2")
     }
 
     @Test func `who gives up withdraws its own note, and no other one`() async throws {
         let stores = stores()
-        _ = try await stores.update(user) { _ in .replace(noted(2)) }
-        stores.withdraw(noted(1).sentNote.map(signed(by: stores)), of: user)
-        stores.withdraw(noted(2).sentNote.map(signed(by: stores)), of: "other")
+        try await write(note(2), to: stores)
+        stores.withdraw(note(1), of: user)
+        stores.withdraw(note(2), of: "other")
         // Longer than the first attempt takes.
         try await Task.sleep(for: .seconds(2))
         #expect(try await stores.load(user)?.credential.sentNote?.number == 2)
-        stores.withdraw(noted(2).sentNote.map(signed(by: stores)), of: user)
+        stores.withdraw(note(2), of: user)
         let end = ContinuousClock.now + .seconds(20)
         while try await stores.load(user)?.credential.sentNote != nil {
             try #require(ContinuousClock.now < end, "the note is still there")
@@ -77,12 +71,16 @@ struct SenderTests {
         }
     }
 
-    private func signed(by stores: PostgresCredentialStores) -> (SentNote) -> SentNote {
-        { note in
-            var note = note
-            note.presence = stores.number.value
-            return note
+    @Test func `who has written its note stays inside, and goes on with the note`() async throws {
+        let (stores, other) = (stores(), database.stores(waitLimit: 0.05))
+        let seen = Locked<[Bool]>([])
+        _ = try await stores.update(user) { record in
+            seen.withLock { $0.append(record?.credential.sentNote?.isSame(as: note()) == true) }
+            await #expect(throws: CredentialStoreError.busy) { try await other.update(user) { _ in .keep } }
+            return .replace(Credential(refreshToken: "user/1").noting(record == nil ? note() : nil))
         }
+        #expect(seen.withLock { $0 } == [false, true])
+        _ = try await other.update(user) { _ in .keep }
     }
 
     @Test func `each entry of a process has a number of its own, which grows`() async throws {

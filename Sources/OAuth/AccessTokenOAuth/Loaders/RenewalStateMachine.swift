@@ -105,6 +105,10 @@ struct RenewalStateMachine: Sendable {
         at now: Date,
         has: (Need) -> Bool = { _ in true }
     ) -> InsideAction {
+        // A store that knows which processes live keeps the load inside after its note.
+        if case .announcing(let note) = state, let record, note.isSame(as: record.credential.note) {
+            state = .announced(note, version: record.version)
+        }
         if case .announced(let note, let version) = state {
             if let record, record.version == version, let refreshToken = record.credential.refreshToken,
                 !note.isOlder(than: settings.longestAnnouncement, at: now)

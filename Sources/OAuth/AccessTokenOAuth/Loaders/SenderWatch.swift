@@ -4,7 +4,9 @@ import Foundation
 ///
 /// Each process counts by its own clock and its own looks. No other process needs to know the count.
 struct SenderWatch: Hashable, Sendable {
-    /// Seconds between two looks after which nobody knows what has happened in between.
+    /// Seconds between two looks after which nobody knows what has happened in between: the count begins anew.
+    ///
+    /// So a sender is seen, or sets the count back, if it is there for as long on end.
     static let longestGap: TimeInterval = 2
 
     /// The request that was announced, as the last look found it.

@@ -54,7 +54,6 @@ extension FleetModel {
                 + (process.isPausing ? 16 : 0) + (process.leavesAgain ? 32 : 0),
             UInt8(max(0, process.backIn)), UInt8(min(process.away, Self.delay)),
             UInt8(process.attempts * 8 + process.vainLooks), code(of: process.former),
-            process.keptOutBy.reduce(UInt8(0)) { $0 | UInt8(1 << $1) },
         ]
         guard process.life != .dead else { return key }
         switch process.stage {
@@ -80,8 +79,9 @@ extension FleetModel {
         key += [UInt8(memory.exchanges), UInt8(memory.sending.count), memory.refused == nil ? 0 : 1]
         key += code(of: memory.unsaved?.credential)
         if let watch = memory.watch {
-            let gap = min(now.timeIntervalSince(watch.lastLook), SenderWatch.longestGap + 1)
-            key += [UInt8(min(watch.absence, TimeInterval(Self.delay))), UInt8(gap)] + code(of: watch.note)
+            let gap = min(now.timeIntervalSince(watch.lastLook) / Self.tick, 2)
+            let absence = min(watch.absence / Self.tick, TimeInterval(Self.delay))
+            key += [UInt8(absence), UInt8(gap)] + code(of: watch.note)
         }
         return key
     }

@@ -136,9 +136,6 @@ extension FleetModel {
     private mutating func look(_ index: Int) {
         guard enter(index) else {
             processes[index].isPausing = true
-            if let holder = row.holder?.process, !changes.contains(.forgetsHolder) {
-                processes[index].keptOutBy.insert(holder)
-            }
             guard row.credential?.accessToken.map({ $0.value != "A1" }) == true else { return }
             processes[index].vainLooks += 1
             if processes[index].vainLooks > 2 { complaint = "P\(index + 1) waits beside a valid token" }
@@ -164,18 +161,25 @@ extension FleetModel {
     private mutating func decide(_ index: Int, _ record: StoredRecord, asks: Bool) {
         var seen = record
         if asks, !changes.contains(.asksNobody), var note = record.credential?.note {
-            let sender = Int(note.sender) - 1
-            note.isSenderPresent = isPresent(sender) || processes[index].keptOutBy.contains(sender)
+            note.isSenderPresent = isPresent(Int(note.sender) - 1)
             seen = StoredRecord(version: record.version, credential: record.credential?.noting(note))
         }
         var process = processes[index]
-        process.keptOutBy = []
+        if changes.contains(.countsGaps), let note = seen.credential?.note { countGap(of: &process, note) }
         switch process.machine.entered(seen.record, &process.memory, at: now) {
         case .leave(let change): process.stage = .leaving(record, change)
         case .send(let token): process.stage = .sending(record, generation: Int(token) ?? 0)
         case .sendGrant: complaint = "there is no grant"
         }
         processes[index] = process
+    }
+
+    /// The looks that were not made count like those that were.
+    private func countGap(of process: inout FleetProcess, _ note: SentNote) {
+        guard let watch = process.memory.watch else { return }
+        for moment in stride(from: watch.lastLook + Self.tick, to: now, by: Self.tick) {
+            process.memory.watch = SenderWatch(process.memory.watch, seeing: note, delay: .infinity, at: moment)
+        }
     }
 
     private mutating func send(_ index: Int, _ record: StoredRecord, _ generation: Int) {
@@ -216,6 +220,7 @@ extension FleetModel {
             return end(index, .success(record.record))
         }
         let isWritten = write(new, by: index, replacing: record.version)
+        if isWritten, new.credential?.note?.outcome == .awaited { return decide(index, new, asks: false) }
         if !isWritten { leave(index) }
         end(index, isWritten ? .success(new.record) : .failure(CredentialStoreError.superseded))
     }
@@ -248,12 +253,14 @@ extension FleetModel {
         for index in processes.indices {
             var process = processes[index]
             process.isPausing = false
-            if !process.isShown, process.life != .dead {
+            if process.isShown {
+                process.away = 0
+            } else if process.life != .dead {
                 process.away += 1
                 if process.away >= Self.delay - 1 { process.wasAway = true }
                 if process.life == .runs {
                     process.backIn -= 1
-                    if process.backIn <= 0 { (process.isShown, process.away) = (true, 0) }
+                    if process.backIn <= 0 { process.isShown = true }
                 }
             }
             processes[index] = process

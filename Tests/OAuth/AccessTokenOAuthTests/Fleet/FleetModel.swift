@@ -21,8 +21,6 @@ struct FleetModel: Sendable {
         case writesAnyVersion
         /// A row is left once, also if the statement that enters it may still arrive.
         case leavesOnce
-        /// Whoever was kept out by the sender does not take that for a sign of life.
-        case forgetsHolder
         /// Whoever is kept out does not read the row.
         case readsNothing
         /// A process that has given up leaves its note in the record.
@@ -31,6 +29,8 @@ struct FleetModel: Sendable {
         case looksPastHolders
         /// The sender is dead as soon as it is not seen.
         case waitsForNothing
+        /// Whoever was stopped between two looks takes the sender for gone all that time.
+        case countsGaps
     }
 
     /// What may go wrong.
@@ -57,6 +57,8 @@ struct FleetModel: Sendable {
         let generation: Int
     }
 
+    /// Seconds between two looks that follow each other, at most; a process that was stopped for longer looks later.
+    static let tick = SenderWatch.longestGap
     /// How a process knows that it is alive to others, in ticks.
     static let delay = 4
     /// Ticks until a process that has heard nothing looks for another connection.
@@ -101,7 +103,7 @@ struct FleetModel: Sendable {
             patience: Self.patience,
             quietTime: 1,
             takeOverDelay: changes.contains(.trustsClock)
-                ? .infinity : changes.contains(.waitsForNothing) ? 0.5 : TimeInterval(Self.delay)
+                ? .infinity : changes.contains(.waitsForNothing) ? 0.5 : TimeInterval(Self.delay) * Self.tick
         )
         processes = (0..<count).map { FleetProcess($0, settings) }
     }
@@ -110,7 +112,7 @@ struct FleetModel: Sendable {
         Credential(accessToken: AccessToken(value: "A\(generation)"), refreshToken: "\(generation)")
     }
 
-    var now: Date { Date(timeIntervalSinceReferenceDate: TimeInterval(ticks)) }
+    var now: Date { Date(timeIntervalSinceReferenceDate: TimeInterval(ticks) * Self.tick) }
 
     /// Whether others see that a process lives.
     func isPresent(_ process: Int) -> Bool { processes[process].isShown && processes[process].life != .dead }
@@ -139,6 +141,8 @@ struct FleetModel: Sendable {
     }
 
     /// Writes what a body has decided, in the place of what it has read; `false` if something else is there.
+    ///
+    /// Whoever has written its note stays inside.
     mutating func write(_ new: StoredRecord, by index: Int, replacing version: Int) -> Bool {
         guard row.version == version || changes.contains(.writesAnyVersion) else {
             return row.version == new.version && row.credential == new.credential
@@ -146,7 +150,7 @@ struct FleetModel: Sendable {
         if hasSignedOut, new.credential != nil { complaint = "the session is back after the sign-out" }
         row.version = new.version
         row.credential = new.credential
-        if row.holder?.process == index { leave(index) }
+        if row.holder?.process == index, new.credential?.note?.outcome != .awaited { leave(index) }
         return true
     }
 }
@@ -177,7 +181,7 @@ struct FleetProcess: Sendable {
     var isShown = true
     /// Ticks until it connects again.
     var backIn = 0
-    /// Ticks for which it was not seen.
+    /// Ticks since it was there for a whole tick: whoever is there for less may be seen by nobody.
     var away = 0
     /// Whether it was not seen for so long that others may take it for dead.
     var wasAway = false
@@ -190,8 +194,6 @@ struct FleetProcess: Sendable {
     var former: FleetModel.Row.Holder?
     /// Looks that ended at a row of others beside a valid token.
     var vainLooks = 0
-    /// Who has kept it out since it was inside last.
-    var keptOutBy: Set<Int> = []
     /// Whether it leaves its former entry again and again.
     var leavesAgain = false
     var memory = LoaderMemory()

@@ -251,7 +251,7 @@ struct PostgresFaultTests {
         defer { proxy.stop() }
         try await database.store().update { _ in .keep }
         let held = Locked(0)
-        let entering = StatementWatch("FOR UPDATE")
+        let entering = StatementWatch("SET holder = $2")
         proxy.onClient { data in
             guard entering.sees(data),
                 held.withLock({ count in
