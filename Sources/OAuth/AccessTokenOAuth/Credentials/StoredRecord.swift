@@ -65,19 +65,19 @@ package struct StoredRecordCoder: Sendable {
     private static let versions = 0..<(Int.max / 2)
 
     /// JSON has no number that is not finite, and a token that never expires may have such a date.
-    private static var encoder: JSONEncoder {
+    private static let encoder = {
         let encoder = JSONEncoder()
         encoder.nonConformingFloatEncodingStrategy =
             .convertToString(positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return encoder
-    }
+    }()
 
-    private static var decoder: JSONDecoder {
+    private static let decoder = {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy =
             .convertFromString(positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return decoder
-    }
+    }()
 
     private let place: String
     private let seal: CredentialSeal?
