@@ -182,7 +182,8 @@ struct SignOutTests {
     func `that returns late takes nothing from the session that began meanwhile`(fails: Bool) async throws {
         try await withServer(replying: 200) { server in
             let store = TroubledStore(start)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            // By this clock, the process never comes to pay what it owes.
+            let loader = OAuthLoader(endpoint: try server.endpoint(clock: ManualClock()), store: store)
             let unsaved = LoaderMemory.Unsaved(
                 credential: Credential(refreshToken: "NEW1"),
                 base: Credential(refreshToken: "NEW")
@@ -201,10 +202,9 @@ struct SignOutTests {
 
     @Test func `a sign-in that returns late takes nothing from the session that it began`() async throws {
         let store = TroubledStore(nil)
-        let loader = OAuthLoader(
-            endpoint: TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app")),
-            store: store
-        )
+        let clock = ManualClock()
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"), clock: clock)
+        let loader = OAuthLoader(endpoint: endpoint, store: store)
         let unsaved = LoaderMemory.Unsaved(credential: Credential(refreshToken: "RT1"), base: start)
         store.afterUpdate { loader.memory.withLock { $0.unsaved = unsaved } }
         try await loader.signIn(start)
