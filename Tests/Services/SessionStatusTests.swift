@@ -121,6 +121,10 @@ struct SessionStatusTests {
         stored.withLock { $0 = StoredSession(token: token, subject: "Cid") }
         await service.beginSession(with: token)
         await observe { session.status == .signedIn && session.subject == "Cid" }
+        // Another user does so at once.
+        stored.withLock { $0 = StoredSession(token: token, subject: "Dan") }
+        await service.beginSession(with: token)
+        await observe { session.subject == "Dan" }
         // The server ends the session.
         await service.invalidate(token)
         await #expect(throws: Ended.self) { try await service.token() }
@@ -141,6 +145,50 @@ struct SessionStatusTests {
         await session.look()
         #expect(session.failure == nil)
         #expect(session.status == .expired)
+    }
+
+    @Test @MainActor func `whose view has gone in the middle of a look is no failure`() async throws {
+        let service = try service(.queue) { [token] in token }
+        let session = ObservedSession(showing: service) { throw CancellationError() }
+        await session.look()
+        #expect(session.failure == nil && session.status == .unknown)
+    }
+
+    /// What was read is older than the session that the service has begun.
+    @Test(arguments: Engine.allCases)
+    func `that changes during a look is looked at once more`(_ engine: Engine) async throws {
+        let service = try service(engine) { [token] in token }
+        let looks = Locked(0)
+        try await service.lookAtStore { [token] in
+            let count = looks.withLock { count in
+                count += 1
+                return count
+            }
+            guard count == 1 else { return StoredSession(token: token, subject: "Ann") }
+            await service.beginSession(with: token)
+            return nil
+        }
+        #expect(looks.withLock { $0 } == 2)
+        #expect(service.view.status == .signedIn && service.view.subject == "Ann")
+    }
+
+    @Test @MainActor func `is looked at once in a second at most`() async throws {
+        let looks = Locked(0)
+        let service = try service(.actor) { [token] in token }
+        let session = ObservedSession(showing: service) {
+            looks.withLock { $0 += 1 }
+            return StoredSession()
+        }
+        await observe { session.status == .expired }
+        let view = Task { await session.follow(every: 0) }
+        await yieldUntil { clock.pendingTimers == 1 }
+        let before = looks.withLock { $0 }
+        clock.advance(by: 0.9)
+        #expect(clock.pendingTimers == 1)
+        clock.advance(by: 0.1)
+        await yieldUntil { looks.withLock { $0 } > before }
+        view.cancel()
+        await view.value
     }
 
     @Test @MainActor func `is looked at again and again while a view follows it`() async throws {
