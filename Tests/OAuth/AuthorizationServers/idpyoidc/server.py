@@ -65,10 +65,6 @@ configuration = OPConfiguration({
             "function": library + "oauth2.add_on.pkce.add_support",
             "kwargs": {"essential": True, "code_challenge_method": "S256"},
         },
-        "dpop": {
-            "function": library + "oauth2.add_on.dpop.add_support",
-            "kwargs": {"dpop_signing_alg_values_supported": ["ES256"], "dpop_endpoints": []},
-        },
     },
     "authentication": {"user": {
         "acr": "urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified",
@@ -103,13 +99,16 @@ server.context.cdb["app"] = {
 
 
 def check_proof(request, client_id, context, **arguments):
-    """The library has this check, and its add-on installs it for resources only. Here a request may have no proof."""
+    """The library has this check, and its add-on installs another one, for resources. Here a request may have no proof."""
     if "dpop" not in arguments["http_info"]["headers"]:
         return request
     return dpop.token_post_parse_request(request, client_id, context, **arguments)
 
 
 server.get_endpoint("token").post_parse_request.append(check_proof)
+# What the add-on does beside that.
+server.context.add_on["dpop"] = {"algs_supported": ["ES256"]}
+server.context.provider_info["dpop_signing_alg_values_supported"] = ["ES256"]
 # It is not made for several threads.
 lock = threading.Lock()
 
