@@ -180,7 +180,6 @@ public final class PostgresCredentialStores: Sendable {
         let waited = Stopwatch()
         var pause = Self.pauses.first
         while true {
-            try Task.checkCancellation()
             let row = try await run(within: limit, at: entry.account) {
                 [table] connection throws(PostgresFailure) in
                 try table.enter(entry, by: connection)

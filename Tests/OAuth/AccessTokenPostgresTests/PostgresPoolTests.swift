@@ -1,9 +1,11 @@
 #if Postgres
+import AccessTokenContract
 import AccessTokenCore
-import AccessTokenPostgres
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AccessTokenPostgres
 
 @Suite("The connections of the store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
 struct PostgresPoolTests {
@@ -67,6 +69,50 @@ struct PostgresPoolTests {
         #expect(error?.description.contains("pool_mode=session") == true)
         #expect(error?.isTransient == false)
         #expect(start.duration(to: .now) < .seconds(5))
+    }
+
+    @Test func `connections from before a silence are not tried one after the other`() async throws {
+        let proxy = try DatabaseProxy.toServer()
+        defer { proxy.stop() }
+        let stores = PostgresCredentialStores(proxy.connectionString(database.connectionString), connections: 2)
+        // Longer than it takes to open the second connection.
+        let both = { @Sendable in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...2 {
+                    group.addTask {
+                        try await stores.pool.run { connection throws(PostgresFailure) in
+                            _ = try connection.run("SELECT pg_sleep(0.5)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        try await both()
+        #expect(proxy.accepted == 2)
+        proxy.fallSilent()
+        _ = try await stores.store(for: "x").load()
+        #expect(stores.pool.losses == 1)
+        try await both()
+        #expect(stores.pool.losses == 1)
+        #expect(proxy.accepted == 4)
+    }
+
+    @Test func `a connection that was used a moment ago stays open when the others rest`() async throws {
+        let proxy = try DatabaseProxy.toServer()
+        defer { proxy.stop() }
+        let (clock, limit) = (ManualClock(), PostgresPool.restLimit)
+        let string = proxy.connectionString(database.connectionString)
+        let stores = PostgresCredentialStores(string, connections: 1, clock: clock)
+        for _ in 1...4 {
+            _ = try await stores.store(for: "x").load()
+            clock.advance(by: limit * 0.6)
+        }
+        #expect(proxy.accepted == 1)
+        clock.advance(by: limit * 2)
+        await yieldUntil { clock.pendingTimers == 0 }
+        _ = try await stores.store(for: "x").load()
+        #expect(proxy.accepted == 2)
     }
 
     @Test func `accounts are listed page by page, with the time of the last renewal`() async throws {

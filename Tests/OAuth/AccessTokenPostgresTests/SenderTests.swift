@@ -1,4 +1,5 @@
 #if Postgres
+import AccessTokenContract
 import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
@@ -120,6 +121,22 @@ struct SenderTests {
             #expect(isSeen)
             return .keep
         }
+    }
+
+    @Test func `a process of the server that had the lock before is not taken for one that a pooler shares`()
+        async throws
+    {
+        let stores = database.stores(clock: ManualClock())
+        let locks = """
+            SELECT pid::text FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE locktype = 'advisory' AND application_name = $1
+            """
+        try await stores.presence.begin { false }
+        let backend = try #require(try await database.run(locks, [database.application]).first?.first ?? nil)
+        await #expect(throws: PostgresFailure.self) { try await stores.presence.check(backend) { false } }
+        try await database.terminate()
+        try await stores.presence.check(backend) { false }
+        stores.presence.end()
     }
 
     @Test(arguments: [(0, 3), (3.5, 3.5), (-1, 3), (.nan, .infinity)] as [(TimeInterval, TimeInterval)])

@@ -1,10 +1,6 @@
 /// Every order of the steps of a model, and the shortest way to what breaks.
 struct FleetExploration {
     private(set) var states = 0
-    /// Every way of so many steps was taken.
-    private(set) var depth = 0
-    /// Whether there is no way that was not taken.
-    private(set) var isComplete = false
     /// What is broken, with the steps that lead there.
     private(set) var complaint: String?
 
@@ -16,8 +12,7 @@ struct FleetExploration {
 
     private var visits: [Visit] = []
 
-    /// - Parameter limit: how many states are looked at, at most: those that the fewest steps lead to.
-    init(_ model: FleetModel, limit: Int = .max) {
+    init(_ model: FleetModel) {
         var indices: [[UInt8]: Int] = [model.key: 0]
         /// From each state, where it leads without a further fault.
         var ways: [[Int]] = []
@@ -27,7 +22,6 @@ struct FleetExploration {
         while !models.isEmpty {
             var next: [FleetModel] = []
             for model in models {
-                guard states < limit else { return }
                 let present = states
                 states += 1
                 if let broken = model.broken {
@@ -48,9 +42,7 @@ struct FleetExploration {
                 ways.append(leads)
             }
             models = next
-            depth += 1
         }
-        isComplete = true
         if let stuck = firstStuck(ways) {
             complaint = "somebody never ends, or a row is held for ever: \(path(to: stuck))"
         }

@@ -143,6 +143,7 @@ extension FleetModel {
             if processes[index].vainLooks > 1, !changes.contains(.readsNothing) {
                 processes[index].stage = .done
                 if case .announced = processes[index].machine.state { processes[index].memory.sending = [] }
+                outlive(index)
             }
             return
         }
@@ -237,6 +238,11 @@ extension FleetModel {
         case .end: process.stage = .done
         }
         processes[index] = process
+        outlive(index)
+    }
+
+    /// The entries of a process are those of a body that has ended.
+    private mutating func outlive(_ index: Int) {
         if row.holder?.process == index { row.holder?.isStale = true }
         for place in lateEntries.indices where lateEntries[place].process == index { lateEntries[place].isStale = true }
     }

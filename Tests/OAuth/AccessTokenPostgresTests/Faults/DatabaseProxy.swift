@@ -2,6 +2,7 @@
 import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
+import Testing
 
 /// Between a process and PostgreSQL, in sockets of a folder: it cuts, swallows, holds back and refuses.
 ///
@@ -56,6 +57,13 @@ final class DatabaseProxy: Sendable {
     private let target: String
     private let listener: Int32
     private let state = Locked(State())
+
+    /// A proxy of the server that the tests use.
+    static func toServer() throws -> DatabaseProxy {
+        let connection = try #require(TestDatabase.connection)
+        let host = try #require(connection.split(separator: " ").first { $0.hasPrefix("host=/") })
+        return try DatabaseProxy(to: String(host.dropFirst("host=".count)))
+    }
 
     /// - Parameter target: the folder with PostgreSQL's own socket.
     init(to target: String) throws {
