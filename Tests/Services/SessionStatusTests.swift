@@ -1,10 +1,11 @@
 import AccessTokenContract
-import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
 import Observation
 import TestSupport
 import Testing
+
+@testable import AccessTokenCore
 
 /// What both services tell of their session; the decisions are those of ``SessionStatusTableTests``.
 @Suite("A session that is shown", .eightAtATime, .endsHangs)
@@ -59,14 +60,60 @@ struct SessionStatusTests {
     @Test(arguments: Engine.allCases)
     func `is streamed to whoever listens, and nothing is kept of a stream that is over`(_ engine: Engine) async throws {
         let service = try service(engine) { [token] in token }
-        let loop = Task { for await _ in service.stream(of: { $0.status }) {} }
+        let kept = WeakReference<Kept>(nil)
+        let loop = Task {
+            let value = Kept()
+            kept.object = value
+            for await _ in service.stream(of: {
+                _ = value; return $0.status
+            }) {}
+        }
         var statuses = service.stream { $0.status }.makeAsyncIterator()
         await service.beginSession(with: token)
         while await statuses.next() != .signedIn {}
         loop.cancel()
         await loop.value
+        await yieldUntil { kept.object == nil }
         await service.signOut()
         #expect(await statuses.next() == .signedOut)
+    }
+
+    private final class Kept: Sendable {}
+
+    @Test func `is told again if it changes while an observer is told`() async throws {
+        let service = try service(.actor) { [token] in token }
+        let views = Locked(0)
+        let watch = Locked<SessionWatch?>(nil)
+        watch.withLock { made in
+            made = SessionWatch(of: service) { _ in
+                let isFirst = views.withLock { views in
+                    views += 1
+                    return views == 1
+                }
+                if isFirst { watch.withLock { $0 }?.signal() }
+            } onEnd: {
+            }
+        }
+        watch.withLock { $0 }?.signal()
+        await yieldUntil { views.withLock { $0 } == 2 }
+        _ = watch.withLock { $0.take() }
+    }
+
+    @Test func `has one timer for an observer, however often it changes`() async throws {
+        let service = try service(.actor) { [token] in token }
+        let views = Locked(0)
+        let watch = SessionWatch(of: service) { _ in
+            views.withLock { $0 += 1 }
+        } onEnd: {
+        }
+        service.add(watch)
+        for number in 1...4 {
+            await service.beginSession(with: token)
+            await yieldUntil { views.withLock { $0 } >= number }
+        }
+        // The next timer is set before the former one is canceled.
+        #expect(clock.pendingTimers <= 2)
+        service.remove(watch)
     }
 
     // MARK: The end by the server
