@@ -25,6 +25,18 @@ struct ExchangeLine: Sendable {
         case renewal
         /// A login, for which a person waits.
         case other
+
+        /// As what a load whose turn has come goes back into the line, to make its grant anew; `nil` if it sends.
+        ///
+        /// A server may take an assertion for a minute only. The second grant is sent in any case: no load makes grants
+        /// for ever.
+        ///
+        /// - Parameters:
+        ///   - age: seconds that the grant has stood in line.
+        ///   - deadline: seconds that an exchange may take.
+        func again(withGrantOf age: TimeInterval, deadline: TimeInterval) -> Kind? {
+            self == .renewal && age > deadline / 2 ? .returning : nil
+        }
     }
 
     enum Step: Equatable, Sendable {

@@ -152,13 +152,12 @@ extension OAuthLoader {
             let turn = try await gate.turn(kind)
             // A sign-out has ended the session meanwhile.
             try Task.checkCancellation()
-            // A server may take an assertion for a minute only. The second one is sent in any case: no load makes
-            // grants for ever.
-            if kind == .returning || exchange.clock.now.timeIntervalSince(made) <= exchange.deadline / 2 {
+            let age = exchange.clock.now.timeIntervalSince(made)
+            guard let next = kind.again(withGrantOf: age, deadline: exchange.deadline) else {
                 return Means(turn: turn, grant: (grant, session))
             }
             turn.end()
-            kind = .returning
+            kind = next
         }
     }
 }

@@ -219,30 +219,6 @@ struct ExchangeGateTests {
         }
     }
 
-    @Test func `makes no third grant, however long the second one has stood in line`() async throws {
-        try await withServer(ScriptedServer.rotating) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            let turn = try #require(endpoint.gate.turnAtOnce())
-            let (exchange, made) = numberedGrants(at: endpoint)
-            let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
-            await yieldUntil { endpoint.gate.waiting == 1 }
-            let other = await waiter(at: endpoint.gate)
-            func growOld() {
-                clock.advance(by: endpoint.deadline / 2 + 1)
-                endpoint.gate.answered(200, retryAfter: nil, of: endpoint.gate.volley)
-            }
-            growOld()
-            turn.end()
-            let otherTurn = try await other.value
-            await yieldUntil { endpoint.gate.waiting == 1 }
-            growOld()
-            otherTurn.end()
-            #expect(try await load.valueInTime.value == "A1")
-            #expect(made.value == 2)
-            #expect(server.requests.map { $0.body.contains("refresh_token=G2&") } == [true])
-        }
-    }
-
     @Test func `sends no grant for a load that was cancelled while the grant was made`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)

@@ -319,6 +319,21 @@ struct ExchangeLineTests {
         #expect(inAnyOrder.allSatisfy { $0 <= 60 + (8 + 8 + 1) + (4 + 4 + 1) })
     }
 
+    /// No load makes grants for ever, and none sends one that a server has stopped taking if it can be helped.
+    @Test(
+        arguments: [
+            (.renewal, 30, nil), (.renewal, 30.1, .returning), (.returning, 30.1, nil), (.returning, 3600, nil),
+            (.other, 3600, nil), (.renewal, -5, nil),
+        ] as [(ExchangeLine.Kind, TimeInterval, ExchangeLine.Kind?)]
+    )
+    func `has a grant made anew once, if it has grown old in line`(
+        kind: ExchangeLine.Kind,
+        age: TimeInterval,
+        next: ExchangeLine.Kind?
+    ) {
+        #expect(kind.again(withGrantOf: age, deadline: 60) == next)
+    }
+
     @Test func `keeps the order of 60,000 of whom two thirds leave the line`() async {
         let count = 60_000
         let (sent, waiting) = await onThreadOfItsOwn {
