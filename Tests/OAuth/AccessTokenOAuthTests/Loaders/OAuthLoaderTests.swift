@@ -87,4 +87,17 @@ struct OAuthLoaderTests {
             }
         }
     }
+
+    /// A sign-out whose store is away tells by the number whose record it has to remove.
+    @Test func `begins a session with a number by a grant, and keeps the number`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let store = MemoryCredentialStore()
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, grant: .clientCredentials())
+            let first = try await loader.load(replacing: nil)
+            let number = try #require(try await store.load()?.credential.session.value)
+            _ = try await loader.load(replacing: first)
+            let renewed = try await store.load()?.credential
+            #expect(renewed?.refreshToken == "RT2" && renewed?.session.value == number)
+        }
+    }
 }
