@@ -101,6 +101,41 @@ struct SignInTests {
         }
     }
 
+    /// The sign-out waits for the load, and the load would wait for the sign-out.
+    @Test(arguments: SessionKind.allCases)
+    func `inside of a load it does not wait for a sign-out that waits for that load`(kind: SessionKind) async throws {
+        let store = MemoryCredentialStore()
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
+        let inner = OAuthLoader(endpoint: endpoint, store: store)
+        let (isLoading, mayGoOn) = (Event(), Event())
+        let login = Locked<(@Sendable () async throws -> Void)?>(nil)
+        let loader = LoaderOf {
+            isLoading.happen()
+            await mayGoOn.wait()
+            try await login.withLock { $0 }?()
+            return AccessToken(value: "A")
+        }
+        let tokens: any AsyncAccessTokenProviding
+        let credential = Credential(refreshToken: "RT")
+        switch kind {
+        case .async:
+            let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
+            login.withLock { $0 = { try await inner.signIn(credential, to: service) } }
+            tokens = service
+        case .callback:
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
+            login.withLock { $0 = { try await inner.signIn(credential, to: service) } }
+            tokens = service
+        }
+        let caller = Task { try await tokens.token() }
+        await isLoading.wait()
+        let signOut = Task { await tokens.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        mayGoOn.happen()
+        await signOut.value
+        #expect(try await store.refreshToken == "RT")
+    }
+
     @Test(arguments: SessionKind.allCases)
     func `a store that fails leaves the service as it was`(kind: SessionKind) async throws {
         try await withSubject(kind) { (_, store, loader, subject) async throws in
@@ -112,4 +147,12 @@ struct SignInTests {
             await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
         }
     }
+}
+
+private struct LoaderOf: AsyncAccessTokenLoader {
+    let load: @Sendable () async throws -> AccessToken
+
+    init(_ load: @escaping @Sendable () async throws -> AccessToken) { self.load = load }
+
+    func load(replacing _: AccessToken?) async throws -> AccessToken { try await load() }
 }

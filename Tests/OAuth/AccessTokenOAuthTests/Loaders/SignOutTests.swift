@@ -168,6 +168,29 @@ struct SignOutTests {
         #expect(try place.text != text)
     }
 
+    @Test func `revokes what is stored, and not what was issued before a peer renewed it`() async throws {
+        try await withServer(replying: 200) { server in
+            let store = MemoryCredentialStore(Credential(refreshToken: "RT5"))
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let former = Credential(refreshToken: "RT1")
+            loader.memory.withLock { $0.unsaved = .init(credential: former, base: start) }
+            await loader.signOut()
+            #expect(server.requests.map(\.body) == ["token=RT5&token_type_hint=refresh_token&client_id=app"])
+        }
+    }
+
+    @Test func `revokes nothing where another process has signed out before`() async throws {
+        try await withServer(replying: 200) { server in
+            let store = MemoryCredentialStore()
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            try await loader.signIn(start)
+            _ = try await store.update { _ in .remove }
+            try await loader.endSession()
+            #expect(server.requests.isEmpty)
+            #expect(loader.memory.withLock { $0.ended } == nil)
+        }
+    }
+
     @Test func `takes nothing from the next session with the same tokens`() async throws {
         let store = TroubledStore(start)
         let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))

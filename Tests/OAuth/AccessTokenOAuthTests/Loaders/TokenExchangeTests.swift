@@ -141,6 +141,26 @@ struct TokenExchangeTests {
         #expect(vendor.sent == ["RT0", "RT0"])
     }
 
+    @Test func `that ends after a later one has brought something takes nothing from that`() async throws {
+        let (clock, store, gate) = (ManualClock(), MemoryCredentialStore(Self.start), Event())
+        let vendor = Vendor { _ in
+            await gate.wait()
+            return TokenResponse(accessToken: AccessToken(value: "A1"), refreshToken: "RT1")
+        }
+        let loader = OAuthLoader(vendor.exchange(clock: clock), store: store)
+        let load = Task { try await loader.load(replacing: old) }
+        await yieldUntil { clock.pendingTimers == 2 && vendor.sent.count == 1 }
+        clock.advance(by: 4 * TokenEndpoint.usualDeadline)
+        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+        await yieldUntil { clock.pendingTimers == 0 }
+        let later = LoaderMemory.Unsaved(credential: Credential(refreshToken: "RT2"), base: Self.start)
+        loader.memory.withLock { $0.unsaved = later }
+        gate.happen()
+        // The process has noted that it owes something.
+        await yieldUntil { clock.pendingTimers == 1 }
+        #expect(loader.memory.withLock { $0.unsaved } == later)
+    }
+
     @Test func `brings nothing back after a sign-out, which tells the app's code what to revoke`() async throws {
         let (clock, store, gate) = (ManualClock(), MemoryCredentialStore(Self.start), Event())
         let revoked = Locked<[String?]>([])

@@ -76,9 +76,13 @@ struct UnreadableReplyTests {
             await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: old) }
             await #expect(throws: AccessTokenError.signedOut) { try await loader.load(replacing: old) }
             #expect(session.sent == ["RT0", "RT0"])
-            // Where nobody is signed in, there is nothing to decide.
+            // Where nobody is signed in, or nothing is held, there is nothing to decide.
             try await loader.sendAgain()
             #expect(try await store.credential == nil)
+            try await loader.signIn(Self.start)
+            let version = try await store.version
+            try await loader.sendAgain()
+            #expect(try await store.version == version)
         }
     }
 
