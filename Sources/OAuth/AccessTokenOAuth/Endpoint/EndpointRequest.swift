@@ -21,6 +21,8 @@ extension URLRequest {
 /// How requests to an endpoint reach the server: each over a connection of its own that keeps nothing.
 package struct EndpointTransport: Sendable {
     private static let bodyLimit = 1 << 20
+    /// Made once: on Linux, each new one reads the whole environment, for the folder of a cache that is not wanted.
+    private static let ephemeral = URLSessionConfiguration.ephemeral
 
     /// The app's own settings, such as a proxy or additional headers.
     var configuration: URLSessionConfiguration?
@@ -51,7 +53,7 @@ package struct EndpointTransport: Sendable {
     }
 
     func connections(limit: TimeInterval) -> HTTPConnections {
-        let own = configuration?.copy() as? URLSessionConfiguration ?? .ephemeral
+        let own = (configuration ?? Self.ephemeral).copy() as? URLSessionConfiguration ?? .ephemeral
         own.keepNothing()
         own.timeoutIntervalForRequest = limit
         own.timeoutIntervalForResource = limit
