@@ -32,8 +32,6 @@ struct CredentialTable: Sendable {
             holder bigint
         )
         """
-    /// The table of an earlier version, whose processes locked the row itself.
-    private static let addition = "ALTER TABLE access_token_credentials ADD COLUMN IF NOT EXISTS holder bigint"
     /// Two that create a table at once collide, also with IF NOT EXISTS.
     private static let creationLock = "SELECT pg_advisory_xact_lock(hashtext('access_token_credentials'))"
     private static let columns = "version::text, record, extract(epoch FROM clock_timestamp() - written)::text"
@@ -77,9 +75,8 @@ struct CredentialTable: Sendable {
         WHERE name = $1 AND version = $5::text::bigint
         """
 
-    /// SQLSTATEs of a table and of a column that do not exist.
+    /// The SQLSTATE of a table that does not exist.
     private static let undefinedTable = "42P01"
-    private static let undefinedColumn = "42703"
 
     /// The row as it is, without a wait for its holder; `nil` if there is no row, or no table.
     func read(_ name: String, by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
@@ -96,21 +93,28 @@ struct CredentialTable: Sendable {
         _ entry: Departures.Entry,
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> Row? {
-        let values = values(entry)
-        var failure = PostgresFailure(words: "the table is removed as soon as it is made")
-        for _ in 1...3 {
-            do {
-                if let row = row(try connection.run(Self.entering, values)) { return row }
-                return row(try connection.run(Self.insertion, values))
-            } catch {
-                // Somebody's transaction has the row: as if another process had it.
-                if error.isLockTimeout { return nil }
-                guard error.code == Self.undefinedTable || error.code == Self.undefinedColumn else { throw error }
-                failure = error
-                try mend(error.code == Self.undefinedTable ? Self.creation : Self.addition, by: connection)
-            }
+        do {
+            return try enterTable(entry, by: connection)
+        } catch {
+            guard error.code == Self.undefinedTable else { throw error }
+            try makeTable(by: connection)
+            return try enterTable(entry, by: connection)
         }
-        throw failure
+    }
+
+    private func enterTable(
+        _ entry: Departures.Entry,
+        by connection: isolated PostgresConnection
+    ) throws(PostgresFailure) -> Row? {
+        let values = values(entry)
+        do {
+            if let row = row(try connection.run(Self.entering, values)) { return row }
+            return row(try connection.run(Self.insertion, values))
+        } catch {
+            // Somebody's transaction has the row: as if another process had it.
+            if error.isLockTimeout { return nil }
+            throw error
+        }
     }
 
     /// Lets the next one in, unless the row names another entry.
@@ -185,13 +189,13 @@ struct CredentialTable: Sendable {
 
     private func values(_ entry: Departures.Entry) -> [Data?] { [Data(entry.account.utf8), entry.number] }
 
-    private func mend(_ statement: String, by connection: isolated PostgresConnection) throws(PostgresFailure) {
+    private func makeTable(by connection: isolated PostgresConnection) throws(PostgresFailure) {
         do {
             try connection.run("BEGIN")
             // Until the one that is first has made the table.
             try connection.run("SET LOCAL lock_timeout = 0")
             try connection.run(Self.creationLock)
-            try connection.run(statement)
+            try connection.run(Self.creation)
             try connection.run("COMMIT")
         } catch {
             _ = try? connection.run("ROLLBACK")

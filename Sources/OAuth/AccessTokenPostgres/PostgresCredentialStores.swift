@@ -123,7 +123,7 @@ public final class PostgresCredentialStores: Sendable {
                 do {
                     try await save(signed, by: entry, replacing: old.version, stays: note != nil)
                 } catch {
-                    if let note, error as? CredentialStoreError != .superseded { withdraw(note, of: account) }
+                    if let note { withdraw(note, of: account) }
                     throw error
                 }
                 guard note != nil else { return (new.record, isLeft: true) }
