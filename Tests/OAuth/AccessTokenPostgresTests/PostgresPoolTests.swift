@@ -98,6 +98,28 @@ struct PostgresPoolTests {
         #expect(proxy.accepted == 4)
     }
 
+    @Test func `beside one that is open, a connection that was refused is not tried again, nor given to who waits`()
+        async throws
+    {
+        let proxy = try DatabaseProxy.toServer()
+        defer { proxy.stop() }
+        let stores = PostgresCredentialStores(proxy.connectionString(database.connectionString), connections: 4)
+        let user = stores.store(for: "x")
+        _ = try await user.load()
+        // Whoever waits does so until this statement is over.
+        async let statement: Void = stores.pool.run { connection throws(PostgresFailure) in
+            _ = try connection.run("SELECT pg_sleep(3)")
+        }
+        try await database.waitForConnections(1, where: "state = 'active'")
+        // Both loads have taken a connection before the first one is refused.
+        proxy.refuse(true, after: 0.5)
+        async let first = user.load()
+        async let second = user.load()
+        _ = try await (statement, first, second)
+        #expect(proxy.accepted == 1)
+        #expect(proxy.refused == 2)
+    }
+
     @Test func `a connection that was used a moment ago stays open when the others rest`() async throws {
         let proxy = try DatabaseProxy.toServer()
         defer { proxy.stop() }

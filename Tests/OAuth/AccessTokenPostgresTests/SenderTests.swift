@@ -98,47 +98,6 @@ struct SenderTests {
         #expect(seen.withLock { $0 } == (1...3).map { stores.number.value | $0 })
     }
 
-    @Test func `a process with a body inside does not rest, and looks before its next body when it has rested`()
-        async throws
-    {
-        let stores = stores()
-        let isPresent = { @Sendable () async throws -> Bool in
-            try await stores.run(within: 5, at: user) { connection throws(PostgresFailure) in
-                try stores.table.isPresent(stores.number.value, by: connection)
-            }
-        }
-        _ = try await stores.update(user) { _ in
-            await stores.presence.rest()
-            let isSeen = try await isPresent()
-            #expect(isSeen)
-            return .keep
-        }
-        try await database.terminate()
-        // A look that is younger than a second counts.
-        try await Task.sleep(for: .seconds(PostgresPresence.pulse + 0.2))
-        _ = try await stores.update(user) { _ in
-            let isSeen = try await isPresent()
-            #expect(isSeen)
-            return .keep
-        }
-    }
-
-    @Test func `a process of the server that had the lock before is not taken for one that a pooler shares`()
-        async throws
-    {
-        let stores = database.stores(clock: ManualClock())
-        let locks = """
-            SELECT pid::text FROM pg_locks JOIN pg_stat_activity USING (pid)
-            WHERE locktype = 'advisory' AND application_name = $1
-            """
-        try await stores.presence.begin { false }
-        let backend = try #require(try await database.run(locks, [database.application]).first?.first ?? nil)
-        await #expect(throws: PostgresFailure.self) { try await stores.presence.check(backend) { false } }
-        try await database.terminate()
-        try await stores.presence.check(backend) { false }
-        stores.presence.end()
-    }
-
     @Test(arguments: [(0, 3), (3.5, 3.5), (-1, 3), (.nan, .infinity)] as [(TimeInterval, TimeInterval)])
     func `the take-over delay is what was asked for, and never shorter than a look`(
         asked: TimeInterval,

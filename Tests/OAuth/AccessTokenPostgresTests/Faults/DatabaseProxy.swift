@@ -47,8 +47,10 @@ final class DatabaseProxy: Sendable {
 
     private struct State {
         var connections: [Connection] = []
-        var refuses = false
+        /// Seconds after which a new connection is refused; `nil` accepts it.
+        var refusal: TimeInterval?
         var accepted = 0
+        var refused = 0
         var ofClient: @Sendable (Data) -> Verdict = { _ in .pass }
         var ofDatabase: @Sendable (Data) -> Verdict = { _ in .pass }
     }
@@ -91,8 +93,13 @@ final class DatabaseProxy: Sendable {
     /// How many connections were made so far.
     var accepted: Int { state.withLock { $0.accepted } }
 
-    /// Whether new connections are refused.
-    func refuse(_ refuses: Bool) { state.withLock { $0.refuses = refuses } }
+    /// How many connections were refused so far.
+    var refused: Int { state.withLock { $0.refused } }
+
+    /// Whether new connections are refused, each so many seconds after the one before.
+    func refuse(_ refuses: Bool, after seconds: TimeInterval = 0) {
+        state.withLock { $0.refusal = refuses ? seconds : nil }
+    }
 
     /// Decides what becomes of what clients send, and of what the database sends.
     func onClient(_ decide: @escaping @Sendable (Data) -> Verdict) { state.withLock { $0.ofClient = decide } }
@@ -121,7 +128,13 @@ final class DatabaseProxy: Sendable {
         while true {
             let client = Foundation.accept(listener, nil, nil)
             guard client >= 0 else { return }
-            guard !state.withLock({ $0.refuses }), let database = try? Self.socket() else {
+            if let seconds = state.withLock({ $0.refusal }) {
+                Thread.sleep(forTimeInterval: seconds)
+                state.withLock { $0.refused += 1 }
+                close(client)
+                continue
+            }
+            guard let database = try? Self.socket() else {
                 close(client)
                 continue
             }
