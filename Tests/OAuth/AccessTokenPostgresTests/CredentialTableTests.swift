@@ -64,6 +64,39 @@ struct CredentialTableTests {
         #expect(try await holder() == own | 3)
     }
 
+    @Test func `a row that a transaction keeps locked is as one that another process has`() async throws {
+        _ = try await enter(own)
+        let transaction = try await database.connection()
+        try await transaction.run("BEGIN")
+        try await transaction.run("SELECT 1 FROM access_token_credentials FOR UPDATE")
+        try await connection.run("SET lock_timeout = 1")
+        #expect(try await enter(own, 2) == nil)
+        try await transaction.run("ROLLBACK")
+        #expect(try await enter(own, 2) != nil)
+    }
+
+    @Test func `whoever makes the table waits for the others as long as they need`() async throws {
+        let first = try await database.connection()
+        try await first.run("BEGIN")
+        try await first.run("SELECT pg_advisory_xact_lock(hashtext('access_token_credentials'))")
+        let executor = DispatchQueueExecutor(queue: DispatchQueue(label: "test"))
+        let second = PostgresConnection(to: PostgresServer(database.connectionString), on: executor)
+        try await second.open()
+        try await second.run("SET lock_timeout = 1")
+        async let row = table.enter(entry(own, 1), by: second)
+        try await database.waitForWaiters(1)
+        try await first.run("COMMIT")
+        #expect(try await row != nil)
+    }
+
+    @Test func `a statement that the server has forgotten is a pooler's doing`() async throws {
+        let statement = "SELECT $1::text"
+        try await connection.run(statement, [Data()])
+        try await connection.run("DEALLOCATE ALL")
+        let error = await #expect(throws: PostgresFailure.self) { try await connection.run(statement, [Data()]) }
+        #expect(error?.words.contains("pool_mode=session") == true)
+    }
+
     @Test func `an entry leaves its own row only`() async throws {
         _ = try await enter(own, 2)
         try await table.leave(entry(own, 1), by: connection)

@@ -92,6 +92,39 @@ struct PostgresPresenceTests {
         stores.presence.end()
     }
 
+    @Test func `a process without a body inside looks no longer`() async throws {
+        let clock = ManualClock()
+        let presence = database.stores(clock: clock).presence
+        try await presence.begin { false }
+        await yieldUntil { clock.pendingTimers == 1 }
+        presence.end()
+        await yieldUntil { clock.pendingTimers == 0 }
+    }
+
+    @Test func `those that find no place for the connection have room made once`() async throws {
+        let proxy = try DatabaseProxy.toServer()
+        defer { proxy.stop() }
+        let presence = PostgresCredentialStores(proxy.connectionString(database.connectionString)).presence
+        proxy.refuse(true)
+        let calls = Locked(0)
+        let makeRoom = { @Sendable in
+            let isFirst = calls.withLock { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else { return true }
+            // The other one was refused as well, and has tried again.
+            await yieldUntil { proxy.refused > 2 }
+            proxy.refuse(false)
+            return true
+        }
+        async let first: Void = presence.begin(makeRoom)
+        async let second: Void = presence.begin(makeRoom)
+        _ = try await (first, second)
+        #expect(calls.withLock { $0 } == 1)
+        for _ in 1...2 { presence.end() }
+    }
+
     @Test(.enabled(if: pooler != nil, "There is no PgBouncer: .ci/deep postgres starts one"))
     func `a look that a pooler sends over another connection is refused`() async throws {
         let pooler = try #require(Self.pooler)

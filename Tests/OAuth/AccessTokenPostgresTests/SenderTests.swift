@@ -96,6 +96,8 @@ struct SenderTests {
             }
         }
         #expect(seen.withLock { $0 } == (1...3).map { stores.number.value | $0 })
+        let held = try await database.run("SELECT 1 FROM access_token_credentials WHERE holder IS NOT NULL")
+        #expect(held.isEmpty, "an update that keeps the record leaves the row as well")
     }
 
     @Test(arguments: [(0, 3), (3.5, 3.5), (-1, 3), (.nan, .infinity)] as [(TimeInterval, TimeInterval)])
