@@ -175,6 +175,22 @@ struct AccessTokenAccountsTests {
         #expect(table.services.isEmpty)
     }
 
+    @Test func `those that come back or sign out are counted, and the only one that can go stays`() {
+        final class Session: Sendable {}
+        var table = AccountTable<Int, Session> { session in { [weak session] in session } }
+        let first = table.service(for: 1) { _ in Session() }
+        _ = table.service(for: 2) { _ in Session() }
+        #expect(table.letGoBeyond(1).map(ObjectIdentifier.init) == [ObjectIdentifier(first)])
+        #expect(table.use(1) === first)
+        #expect(table.letGoBeyond(1).count == 1)
+        _ = table.beginSignOut(1) { _ in Session() }
+        _ = table.service(for: 3) { _ in Session() }
+        #expect(table.letGoBeyond(1).isEmpty)
+        _ = table.endSignOut(1)
+        _ = table.service(for: 4) { _ in Session() }
+        #expect(table.letGoBeyond(2).isEmpty)
+    }
+
     @Test func `callback code has the same`() async {
         let loader = CallbackLoaderAdapter(of: workshop.loader)
         let accounts = AccessTokenAccounts<String, AccessTokenService> { _ in AccessTokenService(loader: loader) }

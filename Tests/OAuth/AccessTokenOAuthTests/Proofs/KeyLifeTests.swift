@@ -205,20 +205,26 @@ struct KeyLifeTests {
 
     private func removed(
         script: @escaping ScriptedServer.Script = KeyLifeTests.rotating,
-        _ end: (OAuthLoader, MemoryCredentialStore) async throws -> Void
+        _ end: (OAuthLoader, MemoryCredentialStore, _ removed: () -> Set<Data>) async throws -> Void
     ) async throws -> (removed: Set<Data>, key: Data?) {
         let removed = Locked<Set<Data>>([])
         let keys = ProofKeys.ofThisMachine(removed: { key in removed.withLock { _ = $0.insert(key) } })
         return try await withServer(script) { server in
             let credential = try bound()
             let store = MemoryCredentialStore(credential)
-            try await end(OAuthLoader(endpoint: try endpoint(server, keys), store: store), store)
+            let loader = OAuthLoader(endpoint: try endpoint(server, keys), store: store)
+            try await end(loader, store) { removed.withLock { $0 } }
             return (removed.withLock { $0 }, credential.proofKey)
         }
     }
 
     @Test func `is given up at a sign-out`() async throws {
-        let (removed, key) = try await removed { loader, _ in await loader.signOut() }
+        let (removed, key) = try await removed { loader, _, _ in
+            let token = try await loader.load(replacing: old)
+            #expect(try await loader.proofs.prover(for: token) != nil)
+            await loader.signOut()
+            #expect(try await loader.proofs.prover(for: token) == nil, "it is not kept in memory either")
+        }
         #expect(removed == [try #require(key)])
     }
 
@@ -240,7 +246,7 @@ struct KeyLifeTests {
         let script: ScriptedServer.Script = { connection, _ in
             connection.reply(400, #"{"error":"invalid_grant"}"#)
         }
-        let (removed, key) = try await removed(script: script) { loader, store in
+        let (removed, key) = try await removed(script: script) { loader, store, _ in
             _ = try? await loader.load(replacing: old)
             let left = try await store.load()
             #expect(left == nil)
@@ -250,8 +256,9 @@ struct KeyLifeTests {
 
     @Test func `is given up for that of a new login, and stays over a renewal`() async throws {
         let next = try bound()
-        let (removed, key) = try await removed { loader, store in
+        let (removed, key) = try await removed { loader, store, removed in
             _ = try await loader.load(replacing: old)
+            #expect(removed().isEmpty)
             try await loader.signIn(next)
             #expect(kept(try await store.credential) == next.proofKey)
         }
