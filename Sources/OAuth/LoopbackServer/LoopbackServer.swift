@@ -8,7 +8,7 @@ struct LoopbackServer {
     private static let usage = """
         usage: loopback-server [--port N] [--client-id ID] [--lifetime SECONDS] [--grace SECONDS]
                                [--redirect-uri URI]... [--pushed-requests required]
-                               [--dpop NONCE-USES]
+                               [--dpop NONCE-USES | --dpop once]
 
         An authorization server for tests, on 127.0.0.1: code with PKCE, device code, refresh tokens that rotate.
         It prints its addresses as NAME=value, then a line for each event, and runs until it is interrupted.
@@ -22,7 +22,7 @@ struct LoopbackServer {
           --pushed-requests required
                                 a login has to send its request before the browser opens (RFC 9126)
           --dpop NONCE-USES     asks for proofs of possession (RFC 9449), with a new nonce after so many of them;
-                                0 keeps the first nonce
+                                0 keeps the first nonce, and once takes no nonce for a second proof
 
         """
 
@@ -42,6 +42,7 @@ struct LoopbackServer {
             case ("--lifetime", let number?) where number >= 0: lifetime = number
             case ("--grace", let number?) where number >= 0: grace = number
             case ("--client-id", _) where !value.isEmpty: clientID = value
+            case ("--dpop", _) where value == "once": proofs = ProofDemand(nonceUses: 1, takesFormerNonce: false)
             case ("--dpop", let number?) where number >= 0: proofs = ProofDemand(nonceUses: number)
             case ("--redirect-uri", _): redirectURIs.append(value)
             case ("--pushed-requests", _) where value == "required": requiresPushedRequests = true

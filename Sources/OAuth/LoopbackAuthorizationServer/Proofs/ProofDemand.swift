@@ -8,9 +8,12 @@ public import Foundation
 /// `error_description`.
 public struct ProofDemand: Sendable {
     /// After how many proofs a nonce is replaced; 0 never replaces it, and `nil` asks for none.
-    ///
-    /// The nonce before stays good until the next replacement.
     public var nonceUses: Int?
+
+    /// Whether a nonce that was replaced stays good until the next replacement.
+    ///
+    /// With one use and without this, each nonce is good for a single proof: of many requests at once, one is taken.
+    public var takesFormerNonce: Bool
 
     /// Whether each reply names the present nonce (section 8.2), and not only a refusal.
     public var namesNonceAlways: Bool
@@ -21,13 +24,14 @@ public struct ProofDemand: Sendable {
     /// By how many seconds the clock of the server is ahead.
     public var clockOffset: TimeInterval
 
-    /// Checks signatures in place of the system; see ``init(nonceUses:namesNonceAlways:window:clockOffset:verify:)``.
+    /// Checks signatures in place of the system; see ``init(nonceUses:takesFormerNonce:namesNonceAlways:window:clockOffset:verify:)``.
     let verify: @Sendable (_ publicKey: Data, _ message: Data, _ signature: Data) -> Bool?
 
     /// Creates a demand.
     ///
     /// - Parameters:
     ///   - nonceUses: after how many proofs a nonce is replaced; 0 is never, and `nil` asks for none.
+    ///   - takesFormerNonce: whether a nonce that was replaced stays good until the next replacement.
     ///   - namesNonceAlways: whether each reply names the present nonce.
     ///   - window: by how many seconds a proof's time may be off.
     ///   - clockOffset: by how many seconds the clock of the server is ahead.
@@ -35,12 +39,14 @@ public struct ProofDemand: Sendable {
     ///     CryptoKit, or the libcrypto (OpenSSL 1.1 or later) of the machine; without one the server answers 500.
     public init(
         nonceUses: Int? = nil,
+        takesFormerNonce: Bool = true,
         namesNonceAlways: Bool = true,
         window: TimeInterval = 60,
         clockOffset: TimeInterval = 0,
         verify: (@Sendable (_ publicKey: Data, _ message: Data, _ signature: Data) -> Bool)? = nil
     ) {
         self.nonceUses = nonceUses
+        self.takesFormerNonce = takesFormerNonce
         self.namesNonceAlways = namesNonceAlways
         self.window = window
         self.clockOffset = clockOffset

@@ -96,7 +96,7 @@ struct ProofLedger {
         guard let nonce, nonce == known.present || nonce == known.former else { throw .wantsNonce }
         known.uses += 1
         if most > 0, known.uses >= most {
-            known = Nonces(former: known.present)
+            known = Nonces(former: demand.takesFormerNonce ? known.present : nil)
         }
         nonces[place] = known
     }

@@ -149,4 +149,15 @@ struct ProofLedgerTests {
         #expect(refusal(&ledger, [try proof(Self.changes[0], by: key, nonce: first)]) == .wantsNonce)
         #expect(refusal(&ledger, [try proof(Self.changes[0], by: key, nonce: nonces[1])]) == nil)
     }
+
+    @Test func `with a nonce that was used before, if each is good for one proof`() throws {
+        var ledger = ProofLedger(ProofDemand(nonceUses: 1, takesFormerNonce: false))
+        let key = try ProofKeys.ofThisMachine.make()
+        let nonce = try #require(ledger.nonce(at: .tokenEndpoint))
+        #expect(refusal(&ledger, [try proof(Self.changes[0], by: key, nonce: nonce)]) == nil)
+        #expect(refusal(&ledger, [try proof(Self.changes[0], by: key, nonce: nonce)]) == .wantsNonce)
+        // A refusal uses up no nonce.
+        let next = try #require(ledger.nonce(at: .tokenEndpoint))
+        #expect(refusal(&ledger, [try proof(Self.changes[0], by: key, nonce: next)]) == nil)
+    }
 }
