@@ -9,6 +9,9 @@ extension TokenEndpoint {
     /// Seconds below which a request is not sent again: nobody would wait for the reply.
     private static let shortestRepeat: TimeInterval = 1
 
+    /// The part of the deadline that a request waits at most for others, at a server that takes each nonce once.
+    private static let longestTurn = 0.5
+
     /// The key that a credential's tokens are bound to; `nil` if they are bound to none.
     ///
     /// The credential decides, and no setting: a bound refresh token that is sent without a proof may be spent by the
@@ -44,12 +47,12 @@ extension TokenEndpoint {
 
     /// Sends a request, with a proof if there is a prover; and again if the server wants another proof.
     ///
-    /// To everybody else all are one request: those that follow get what is left of the first one's time. After that,
-    /// another process may send the same refresh token.
+    /// To everybody else all are one request: those that follow get what is left of the first one's time, and so does
+    /// one that waits for its turn. After that, another process may send the same refresh token.
     ///
     /// - Parameters:
     ///   - form: is asked for each request: an assertion of the client is good for once as well.
-    ///   - first: when the first request was sent; `nil` if this is the first.
+    ///   - first: when the first request was about to be sent; `nil` if this is the first.
     private func send(
         _ form: @escaping @Sendable () async throws -> ClientForm,
         to url: URL,
@@ -59,8 +62,10 @@ extension TokenEndpoint {
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>, _ secrets: [String]) -> Void
     ) async throws {
         let made = try await form()
+        let began = first ?? clock.now
+        let prover = try await prover?.inTurn(at: url, atMost: deadline * Self.longestTurn, by: clock)
         let now = clock.now
-        let left = limit - abs(now.timeIntervalSince(first ?? now))
+        let left = limit - abs(now.timeIntervalSince(began))
         guard first == nil || left >= Self.shortestRepeat else { throw OAuthError.timedOut }
         var (request, secrets) = (made.request(to: url), made.secrets)
         let attempt = try prover?.attempt(for: "POST", url, at: now)
@@ -72,7 +77,7 @@ extension TokenEndpoint {
             guard let next = learn(from: result, of: url, to: attempt) else { return handler(result, secrets) }
             Task {
                 do {
-                    try await send(form, to: url, by: next, limit: limit, since: first ?? now, then: handler)
+                    try await send(form, to: url, by: next, limit: limit, since: began, then: handler)
                 } catch {
                     // Whatever has failed, the refusal is a true answer: nothing was carried out.
                     handler(result, secrets)
@@ -87,10 +92,10 @@ extension TokenEndpoint {
         of url: URL,
         to attempt: Prover.Attempt?
     ) -> Prover? {
-        guard case .success(let reply) = result else { return nil }
+        guard case .success(let reply) = result else { return attempt?.next(after: nil) }
         let said = ProofReply(status: reply.status, body: reply.body, at: reply.received, reply.header)
         if let attempt { return attempt.next(after: said) }
-        if let nonce = said.nonce { proofMemory.keep(url) { $0.nonce = nonce } }
+        if let nonce = said.nonce { proofMemory[url].keep { $0.nonce = nonce } }
         return nil
     }
 }

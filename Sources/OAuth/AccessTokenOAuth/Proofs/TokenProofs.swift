@@ -75,8 +75,9 @@ public final class TokenProofs: Sendable {
         _ field: (_ name: String) -> String?
     ) -> Bool {
         let reply = ProofReply(status: status, body: body, at: clock.now, field)
-        let offset = memory[url].clockOffset
-        memory.learn(from: reply, url, after: offset)
+        let origin = memory[url]
+        let offset = origin.known.clockOffset
+        origin.learn(from: reply, after: offset)
         // Of many requests at once, most proofs are older than what the first reply has said of the clock.
         let mayBeOlder = reply.refusal == .proof && offset != 0
         return mayBeOlder || reply.isWorthAnotherProof(after: offset)

@@ -96,6 +96,29 @@ final class BearerTransport: Sendable {
             let cause = BearerSessionError.unsendableToken
             return handler(.failure(HTTPFailure(cause: cause, response: nil, hasSentBody: false)))
         }
+        guard let prover, let url = request.url else {
+            return send(request, with: token, by: nil, until: cancellation, redirects: redirects, then: handler)
+        }
+        let task = Task {
+            do {
+                let prover = try await prover.inTurn(at: url, by: proofClock)
+                send(request, with: token, by: prover, until: cancellation, redirects: redirects, then: handler)
+            } catch {
+                handler(.failure(HTTPFailure(cause: URLError(.cancelled), response: nil, hasSentBody: false)))
+            }
+        }
+        cancellation.whenFired { task.cancel() }
+    }
+
+    /// Sends a request whose turn it is.
+    private func send(
+        _ request: URLRequest,
+        with token: AccessToken,
+        by prover: Prover?,
+        until cancellation: Latch,
+        redirects: Int,
+        then handler: @escaping @Sendable (HTTPExchange.Outcome) -> Void
+    ) {
         var signed = request
         let attempt: Prover.Attempt?
         do { attempt = try sign(&signed, with: token, by: prover) } catch {
@@ -147,11 +170,13 @@ final class BearerTransport: Sendable {
         to request: URLRequest,
         _ attempt: Prover.Attempt
     ) -> Prover? {
-        guard let reply = outcome.reply else { return nil }
         // The system itself may have sent the proof twice; a request that changes something may have been carried out.
         let isSafe = ["GET", "HEAD"].contains(request.httpMethod ?? "GET")
-        let next = attempt.next(after: reply.aboutProof(at: proofClock.now), mayRepeat: isSafe)
-        return request.httpBodyStream == nil ? next : nil
+        return attempt.next(
+            after: outcome.reply?.aboutProof(at: proofClock.now),
+            mayRepeat: isSafe,
+            isLast: request.httpBodyStream != nil
+        )
     }
 
     /// The request that follows a redirect (RFC 9110, section 15.4); `nil` if the outcome is none, or leads elsewhere.

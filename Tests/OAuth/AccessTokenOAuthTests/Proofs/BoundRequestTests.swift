@@ -17,7 +17,7 @@ import FoundationNetworking
 @Suite("A request with a token that is bound to a key", .eightAtATime, .endsHangs)
 struct BoundRequestTests {
     /// A session whose loader has a bound credential, and whose token endpoint nobody needs.
-    private final class Subject: Sendable {
+    final class Subject: Sendable {
         let service: AsyncAccessTokenService
         let loader: OAuthLoader
         let session: any TestedSession
@@ -300,8 +300,9 @@ struct BoundRequestTests {
                 "Date": HTTPDate.text(.now.addingTimeInterval(-300)),
             ]
             let proofs = subject.loader.proofs
+            let token = try await subject.service.token()
             for _ in 0..<3 { #expect(proofs.wantsRepeat(status: 401, from: url) { fields[$0] }) }
-            let next = try await proofs.fields("GET", url, with: try await subject.service.token())
+            let next = try await proofs.fields("GET", url, with: token)
             let iat = ReceivedRequest(proof: next["DPoP"]).proof?["iat"] as? Double ?? 0
             #expect(abs(Date.now.timeIntervalSince1970 - 300 - iat) < 30)
         }

@@ -308,7 +308,7 @@ struct NonceTests {
         let body = Data(#"{"error":"use_dpop_nonce"}"#.utf8)
         let challenge = ProofReply(status: 400, body: body, at: .now) { ["DPoP-Nonce": "n1"][$0] }
         let next = try #require(prover.attempt(for: "POST", url, at: .now).next(after: challenge))
-        memory.keep(url) { $0.nonce = "n2" }
+        memory[url].keep { $0.nonce = "n2" }
         #expect(ReceivedRequest(proof: try next.attempt(for: "POST", url, at: .now).proof).nonce == "n1")
         #expect(ReceivedRequest(proof: try prover.attempt(for: "POST", url, at: .now).proof).nonce == "n2")
     }
@@ -317,8 +317,9 @@ struct NonceTests {
     @Test func `is forgotten among very many`() throws {
         let memory = ProofMemory()
         let urls = try (0..<1000).map { try #require(URL(string: "https://\($0).example/")) }
-        for url in urls { memory.keep(url) { $0.nonce = "n" } }
-        let kept = urls.filter { memory[$0].nonce != nil }
-        #expect(kept.count <= 256 && kept.last == urls.last)
+        for url in urls { memory[url].keep { $0.nonce = "n" } }
+        // Backwards: who asks for one that is forgotten makes room for it.
+        let kept = urls.reversed().filter { memory[$0].known.nonce != nil }
+        #expect(kept.count <= 256 && kept.first == urls.last)
     }
 }
