@@ -8,6 +8,31 @@ final class ProofOrigin: Sendable {
         var nonce: String?
         /// Seconds by which the server's clock is ahead.
         var clockOffset: TimeInterval = 0
+        /// Proofs of another HTTP client to which no reply has come.
+        var unanswered = 0
+        /// How many of them were made before the offset was set.
+        private var older = 0
+
+        /// Lost replies are counted for ever: there is an end to how many refusals they excuse.
+        private static let mostOlder = 32
+
+        /// Learns of a reply to one of the proofs that another HTTP client was given; nobody says to which.
+        ///
+        /// - Returns: whether another proof may help.
+        mutating func learn(fromReplyToSomeProof reply: ProofReply) -> Bool {
+            unanswered = max(0, unanswered - 1)
+            if let nonce = reply.nonce { self.nonce = nonce }
+            guard reply.refusal == .proof else { return reply.isWorthAnotherProof(after: clockOffset) }
+            guard older == 0 else {
+                older -= 1
+                return true
+            }
+            let former = clockOffset
+            // Where the server's own time has not helped, its `Date` is wrong, or the time is not what it minds.
+            clockOffset = reply.isOff(from: former) ? reply.clockOffset ?? 0 : 0
+            if clockOffset != former { older = min(unanswered, Self.mostOlder) }
+            return reply.isWorthAnotherProof(after: former)
+        }
     }
 
     /// A request's place among those that are on their way; free again when it ends, or goes.
@@ -49,7 +74,8 @@ final class ProofOrigin: Sendable {
     /// How many requests wait for others.
     var waiting: Int { line.withLock { _, waiters in waiters.count } }
 
-    func keep(_ change: (inout Known) -> Void) {
+    @discardableResult
+    func keep<Result: Sendable>(_ change: (inout Known) -> Result) -> Result {
         line.withLock { state, _ in change(&state.known) }
     }
 

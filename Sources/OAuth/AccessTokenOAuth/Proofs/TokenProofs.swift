@@ -54,6 +54,7 @@ public final class TokenProofs: Sendable {
     ) async throws -> [String: String] {
         guard let prover = try await prover(for: token) else { return ["Authorization": "Bearer \(token.value)"] }
         let attempt = try prover.attempt(for: method, url, token: token.value, at: clock.now)
+        memory[url].keep { $0.unanswered += 1 }
         return ["Authorization": "\(Proof.field) \(token.value)", Proof.field: attempt.proof]
     }
 
@@ -75,12 +76,7 @@ public final class TokenProofs: Sendable {
         _ field: (_ name: String) -> String?
     ) -> Bool {
         let reply = ProofReply(status: status, body: body, at: clock.now, field)
-        let origin = memory[url]
-        let offset = origin.known.clockOffset
-        origin.learn(from: reply, after: offset)
-        // Of many requests at once, most proofs are older than what the first reply has said of the clock.
-        let mayBeOlder = reply.refusal == .proof && offset != 0
-        return mayBeOlder || reply.isWorthAnotherProof(after: offset)
+        return memory[url].keep { $0.learn(fromReplyToSomeProof: reply) }
     }
 
     // MARK: For sessions

@@ -301,10 +301,43 @@ struct BoundRequestTests {
             ]
             let proofs = subject.loader.proofs
             let token = try await subject.service.token()
+            for _ in 0..<3 { _ = try await proofs.fields("GET", url, with: token) }
             for _ in 0..<3 { #expect(proofs.wantsRepeat(status: 401, from: url) { fields[$0] }) }
             let next = try await proofs.fields("GET", url, with: token)
             let iat = ReceivedRequest(proof: next["DPoP"]).proof?["iat"] as? Double ?? 0
             #expect(abs(Date.now.timeIntervalSince1970 - 300 - iat) < 30)
         }
+    }
+
+    /// A server that judges by the right time, and whose `Date` is wrong by an hour.
+    ///
+    /// Refused for a reason that passes: the first, and as many as were on their way. Some replies never come.
+    @Test(arguments: [(together: 1, lost: 0), (together: 5, lost: 0), (together: 2, lost: 100)])
+    func `of another HTTP client believes a wrong Date no longer than the proofs last that were on their way`(
+        _ row: (together: Int, lost: Int)
+    ) async throws {
+        let url = try #require(URL(string: "https://api.example/notes"))
+        let subject = try Subject(.async, at: url)
+        let (proofs, token) = (subject.loader.proofs, try await subject.service.token())
+        /// Whether the proof has the right time.
+        func send() async throws -> Bool {
+            let proof = ReceivedRequest(proof: try await proofs.fields("GET", url, with: token)["DPoP"]).proof
+            return abs(Date.now.timeIntervalSince1970 - (proof?["iat"] as? Double ?? 0)) < 30
+        }
+        func refuse() -> Bool {
+            let date = HTTPDate.text(.now.addingTimeInterval(3600))
+            let fields = ["WWW-Authenticate": #"DPoP error="invalid_dpop_proof""#, "Date": date]
+            return proofs.wantsRepeat(status: 401, from: url) { fields[$0] }
+        }
+        for _ in 0..<row.together + row.lost { #expect(try await send()) }
+        for _ in 0..<row.together { #expect(refuse()) }
+        var refusals = 0
+        while try await !send(), refusals < 100 {
+            _ = refuse()
+            refusals += 1
+        }
+        // One, and one for each reply that was due and has not come, up to 32.
+        let due = row.together - 1
+        #expect(refusals == 1 + min(due + row.lost, 32) - due)
     }
 }
