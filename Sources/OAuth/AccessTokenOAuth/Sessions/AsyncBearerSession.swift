@@ -53,6 +53,9 @@ public final class AsyncBearerSession: Sendable {
     ///   - clock: wall clock.
     ///   - proofs: ``OAuthLoader/proofs`` of the service's loader: a token that is bound to a key goes as
     ///     `Authorization: DPoP` then, with a proof (RFC 9449). Without it every token goes as `Bearer`.
+    ///   - challengeHandler: answers challenges of the session's connections, as ``TokenEndpoint/challengeHandler`` does:
+    ///     for pinning, and for tokens that are bound to a certificate of the client (RFC 8705, section 3). On Linux
+    ///     `URLSession` does not ask.
     public init(
         tokens: any AsyncAccessTokenProviding,
         origins: [URL],
@@ -62,7 +65,8 @@ public final class AsyncBearerSession: Sendable {
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
         clock: any AccessTokenClock = SystemClock(),
-        proofs: TokenProofs? = nil
+        proofs: TokenProofs? = nil,
+        challengeHandler: URLAuthenticationChallengeHandler? = nil
     ) {
         self.tokens = tokens
         self.proofs = proofs
@@ -72,7 +76,8 @@ public final class AsyncBearerSession: Sendable {
             configuration: configuration,
             bodyLimit: bodyLimit,
             rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock),
-            proofs: proofs
+            proofs: proofs,
+            challengeHandler: challengeHandler
         )
     }
 

@@ -42,7 +42,8 @@ public final class BearerSession: Sendable {
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
         clock: any AccessTokenClock = SystemClock(),
-        proofs: TokenProofs? = nil
+        proofs: TokenProofs? = nil,
+        challengeHandler: URLAuthenticationChallengeHandler? = nil
     ) {
         self.tokens = tokens
         self.proofs = proofs
@@ -53,7 +54,8 @@ public final class BearerSession: Sendable {
             configuration: configuration,
             bodyLimit: bodyLimit,
             rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock),
-            proofs: proofs
+            proofs: proofs,
+            challengeHandler: challengeHandler
         )
     }
 

@@ -34,6 +34,7 @@ final class BearerTransport: Sendable {
     private let bodyLimit: Int
     private let rejections: RejectionSettings
     private let proofs: TokenProofs?
+    private let challengeHandler: URLAuthenticationChallengeHandler?
     private let history = Locked(RejectionHistory())
 
     init(
@@ -42,7 +43,8 @@ final class BearerTransport: Sendable {
         configuration: URLSessionConfiguration,
         bodyLimit: Int,
         rejections: RejectionSettings = RejectionSettings(),
-        proofs: TokenProofs? = nil
+        proofs: TokenProofs? = nil,
+        challengeHandler: URLAuthenticationChallengeHandler? = nil
     ) {
         self.origins = Set(origins.compactMap { WebOrigin(of: $0, ignoringUser: true) })
         self.allowsInsecureHTTP = allowsInsecureHTTP
@@ -51,6 +53,7 @@ final class BearerTransport: Sendable {
             return name == "authorization" || (proofs != nil && name == Proof.field.lowercased())
         }
         self.proofs = proofs
+        self.challengeHandler = challengeHandler
         connections = HTTPConnections(configuration)
         self.bodyLimit = max(0, bodyLimit)
         self.rejections = rejections
@@ -124,7 +127,7 @@ final class BearerTransport: Sendable {
         do { attempt = try sign(&signed, with: token, by: prover) } catch {
             return handler(.failure(HTTPFailure(cause: error, response: nil, hasSentBody: false)))
         }
-        let exchange = HTTPExchange(signed, bodyLimit: bodyLimit) { outcome in
+        let exchange = HTTPExchange(signed, bodyLimit: bodyLimit, challengeHandler: challengeHandler) { outcome in
             if let attempt, let next = self.prover(after: outcome, to: request, attempt) {
                 return self.exchange(
                     request,
