@@ -112,4 +112,9 @@ public final class LoginWindow: NSObject, ASWebAuthenticationPresentationContext
         (waiting, session) = (nil, nil)
     }
 }
+
+extension LoginWindow: nonisolated CustomReflectable {
+    /// A mirror without the page's address: `dump` prints no secret.
+    public nonisolated var customMirror: Mirror { Mirror(self, children: [], displayStyle: .class) }
+}
 #endif
