@@ -255,13 +255,54 @@ struct SessionStatusTests {
         await view.value
     }
 
+    /// A service that counts who watches it.
+    private final class Watched: SessionShowing {
+        let watches = Locked(0)
+        private let base: any SessionShowing
+
+        init(_ base: any SessionShowing) { self.base = base }
+
+        var sessionClock: any AccessTokenClock { base.sessionClock }
+        var view: SessionView { base.view }
+
+        func add(_ watch: SessionWatch) {
+            watches.withLock { $0 += 1 }
+            base.add(watch)
+        }
+
+        func remove(_ watch: SessionWatch) {
+            watches.withLock { $0 -= 1 }
+            base.remove(watch)
+        }
+
+        func looked(_ found: StoredSession?, since changes: UInt32) async -> Bool {
+            await base.looked(found, since: changes)
+        }
+    }
+
     @Test @MainActor func `that no view has any more leaves nothing behind`() async throws {
-        let service = try service(.actor, load: { [token] in token })
+        let service = Watched(try service(.actor, load: { [token] in token }))
         weak var gone: ObservedSession?
         do {
             let session = ObservedSession(showing: service, stored: nil)
             gone = session
+            #expect(service.watches.withLock { $0 } == 1)
         }
         #expect(gone == nil)
+        await yieldUntil { service.watches.withLock { $0 } == 0 }
+    }
+
+    @Test @MainActor func `that is what it was has no view made anew`() async throws {
+        let service = try service(.actor) { [token] in token }
+        let session = ObservedSession(showing: service) { [token] in StoredSession(token: token, subject: "Ann") }
+        await observe { session.status == .signedIn && session.subject == "Ann" }
+        let isChanging = Event()
+        withObservationTracking {
+            _ = (session.status, session.subject)
+        } onChange: {
+            isChanging.happen()
+        }
+        await session.look()
+        #expect(!isChanging.hasHappened)
     }
 }
