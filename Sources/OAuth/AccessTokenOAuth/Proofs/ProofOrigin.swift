@@ -44,13 +44,8 @@ final class ProofOrigin: Sendable {
 
         deinit { end(.other) }
 
-        /// See ``ProofWindow/send()``.
-        func send() -> Int? { origin.line.withLock { state, _ in state.window.send() } }
-
-        /// See ``ProofWindow/isAlone(since:)``.
-        func isAlone(since number: Int?) -> Bool {
-            origin.line.withLock { state, _ in state.window.isAlone(since: number) }
-        }
+        /// See ``ProofWindow/isCrowded``.
+        var isCrowded: Bool { origin.line.withLock { state, _ in state.window.isCrowded } }
 
         /// Lets the next request go; only the first call counts.
         func end(_ end: ProofWindow.End) {

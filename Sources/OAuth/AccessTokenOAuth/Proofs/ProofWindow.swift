@@ -26,10 +26,19 @@ struct ProofWindow: Hashable, Sendable {
 
     /// `nil` for any number.
     private(set) var limit: Int?
-    private(set) var underWay = 0
+    private(set) var underWay = 0 {
+        didSet {
+            if underWay > 1 { isCrowded = true }
+            if underWay == 0 { isCrowded = false }
+        }
+    }
+    /// Whether any two were on their way together since there was none.
+    ///
+    /// So it says of each request that is on its way whether it was ever one of several: the last nonce that the server
+    /// has named to it may have been used up, or replaced, by the reply to another one.
+    private(set) var isCrowded = false
     /// Since the limit was set.
     private var taken = 0
-    private var sent = 0
 
     /// Whether a request may be sent now; otherwise it waits in line.
     mutating func enter() -> Bool {
@@ -37,17 +46,6 @@ struct ProofWindow: Hashable, Sendable {
         underWay += 1
         return true
     }
-
-    /// One of the requests that are on their way is sent, or sent again.
-    ///
-    /// - Returns: its number, by which to ask ``isAlone(since:)``; `nil` if others are on their way.
-    mutating func send() -> Int? {
-        sent += 1
-        return underWay == 1 ? sent : nil
-    }
-
-    /// Whether no other request was on its way at any moment since.
-    func isAlone(since number: Int?) -> Bool { number == sent }
 
     /// A request is on its way no more.
     ///

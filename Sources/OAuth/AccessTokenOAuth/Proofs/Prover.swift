@@ -49,13 +49,7 @@ struct Prover: Sendable {
             nonce: challenge ?? known.nonce,
             at: now.addingTimeInterval(known.clockOffset)
         )
-        return Attempt(
-            proof: proof,
-            prover: self,
-            origin: origin,
-            clockOffset: known.clockOffset,
-            number: turn?.send()
-        )
+        return Attempt(proof: proof, prover: self, origin: origin, clockOffset: known.clockOffset)
     }
 
     /// For the next hop of a redirect, which has proofs, repeats and a turn of its own.
@@ -67,8 +61,6 @@ struct Prover: Sendable {
         fileprivate let prover: Prover
         fileprivate let origin: ProofOrigin
         fileprivate let clockOffset: TimeInterval
-        /// See ``ProofWindow/send()``.
-        fileprivate let number: Int?
 
         /// Learns of the reply what the next proofs need; to be called once, since it ends the request's turn.
         ///
@@ -90,7 +82,7 @@ struct Prover: Sendable {
                 next.challenge = reply.nonce
                 return next
             }
-            guard refusal == .nonce, let turn = prover.turn, !turn.isAlone(since: number) else { return over(.other) }
+            guard refusal == .nonce, prover.turn?.isCrowded == true else { return over(.other) }
             _ = over(.contested)
             return prover.anew
         }

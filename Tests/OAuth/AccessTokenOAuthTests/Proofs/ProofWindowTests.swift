@@ -83,19 +83,27 @@ struct ProofWindowTests {
 
     // MARK: Alone
 
-    @Test func `are alone if no other is on its way, and none was sent since`() {
+    @Test func `are a crowd from the moment when there are two until there is none`() {
         var window = ProofWindow()
         #expect(enter(&window) == true)
-        let first = window.send()
-        #expect(window.isAlone(since: first))
-        // Sent again by itself.
-        let again = window.send()
-        #expect(window.isAlone(since: again) && !window.isAlone(since: first))
+        #expect(!window.isCrowded)
         #expect(enter(&window) == true)
-        let second = window.send()
-        #expect(!window.isAlone(since: again) && !window.isAlone(since: second))
-        // The other one was faster than the reply to this one.
-        _ = window.leave(.taken, waiting: 0)
-        #expect(!window.isAlone(since: again) && !window.isAlone(since: second))
+        #expect(window.isCrowded)
+        // The nonce of the one that is left may come from a reply before that of the other one.
+        #expect(leave(&window, .taken, waiting: 0) == 0)
+        #expect(window.isCrowded)
+        #expect(leave(&window, .other, waiting: 0) == 0)
+        #expect(!window.isCrowded)
+    }
+
+    @Test func `are no crowd when each goes alone, and one again when two go`() {
+        var window = window(contested: 1)
+        #expect(enter(&window) == true)
+        for _ in 0..<63 {
+            #expect(leave(&window, .taken, waiting: 9) == 1)
+            #expect(!window.isCrowded)
+        }
+        #expect(leave(&window, .taken, waiting: 9) == 2)
+        #expect(window.isCrowded)
     }
 }

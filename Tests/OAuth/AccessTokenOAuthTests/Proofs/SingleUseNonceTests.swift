@@ -212,6 +212,31 @@ struct SingleUseNonceTests {
         }
     }
 
+    /// Its own challenge may be older than the reply to the other one, also if that one is back before the repeat.
+    @Test(arguments: [false, true])
+    func `has a request begin again whose repeat is refused, if another one was on its way`(isCrowd: Bool) async throws
+    {
+        let url = try #require(URL(string: "https://api.example/notes"))
+        let (memory, clock) = (ProofMemory(), ManualClock())
+        let other = isCrowd ? try await memory[url].turn(atMost: nil, by: clock) : nil
+        let body = Data(#"{"error":"use_dpop_nonce"}"#.utf8)
+        let challenge = ProofReply(status: 401, body: body, at: clock.now) { ["DPoP-Nonce": "n1"][$0] }
+        let prover = try await Prover(key: try ProofKeys.ofThisMachine.make(), memory: memory).inTurn(
+            at: url,
+            by: clock
+        )
+        let again = try #require(try prover.attempt(for: "GET", url, at: clock.now).next(after: challenge))
+        other?.end(.taken)
+        let anew = try again.attempt(for: "GET", url, at: clock.now).next(after: challenge)
+        #expect((anew != nil) == isCrowd)
+        guard let anew else { return }
+        // Alone, it is repeated once more.
+        let alone = try await anew.inTurn(at: url, by: clock)
+        let last = try #require(try alone.attempt(for: "GET", url, at: clock.now).next(after: challenge))
+        #expect(try last.attempt(for: "GET", url, at: clock.now).next(after: challenge) == nil)
+        #expect(memory[url].waiting == 0)
+    }
+
     // MARK: The token endpoint
 
     @Test(arguments: demands.indices)
