@@ -93,7 +93,7 @@ public final class ObservedSession {
     }
 
     private func show(_ view: SessionView) {
-        if status != view.status { status = view.status }
-        if !subject.isExactly(view.subject) { subject = view.subject }
+        // No view is made anew for a value that is the same: the macro compares.
+        (status, subject) = (view.status, view.subject)
     }
 }
