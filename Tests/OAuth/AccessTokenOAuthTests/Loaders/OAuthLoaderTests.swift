@@ -88,6 +88,25 @@ struct OAuthLoaderTests {
         }
     }
 
+    /// Another process may have stopped inside of the store, beside a token that everybody can use.
+    @Test func `takes a valid token that is there when the store has not let it in`() async throws {
+        let clock = ManualClock()
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"), clock: clock)
+        let token = AccessToken(value: "A5", expiration: clock.now + 3600)
+        let store = TroubledStore(Credential(accessToken: token, refreshToken: "RT5"))
+        let (isWaiting, mayEnter) = (Event(), Event())
+        store.goBlind(for: 0) {
+            isWaiting.happen()
+            await mayEnter.wait()
+        }
+        let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: old) }
+        await isWaiting.wait()
+        await yieldUntil { clock.pendingTimers == 1 }
+        clock.advance(by: endpoint.deadline)
+        #expect(try await load.valueInTime == token)
+        mayEnter.happen()
+    }
+
     /// A sign-out whose store is away tells by the number whose record it has to remove.
     @Test func `begins a session with a number by a grant, and keeps the number`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
