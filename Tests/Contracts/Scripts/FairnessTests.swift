@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenContract
+import AccessTokenSynchronization
 import BuggyServices
 import Dispatch
 import Foundation
@@ -91,6 +92,32 @@ struct FairnessTests {
             return .callback(service, currentToken: { service.currentToken })
         }
         await expectKept([.call, .answer(.failure), .pass(.back), .call], on: subject)
+    }
+
+    @Test func `that keeps a valid token beside the late answer of a forced load, up to its last moment`() async {
+        let features: ContractFeatures = [.expiry, .forcedRefresh, .loadDeadline, .callbackLoader, .currentToken]
+        let subject = ContractSubject("keeps what it has", features: features) { fixture in
+            let service = BuggyService(for: fixture, bug: nil)
+            let first = Locked<AccessToken?>(nil)
+            let valid: @Sendable () -> AccessToken? = {
+                first.withLock { $0?.expiration.map { fixture.clock.now < $0 } == true ? $0 : nil }
+            }
+            let keep: @Sendable (LoadResult) -> LoadResult = { result in
+                first.withLock { $0 = (try? result.get()) ?? $0 }
+                return result
+            }
+            return .retrieving { handler in
+                if let token = valid() { return handler(.success(token)) }
+                service.retrieveToken { handler(keep($0)) }
+            } refresh: { handler in
+                service.refreshToken { handler(keep($0)) }
+            } currentToken: {
+                valid() ?? service.currentToken
+            }
+        }
+        let late: [Step] = [.call, .answer(.token), .refresh]
+        await expectKept(Script(.deadline, late + [.pass(.elevenSeconds), .answer(.token)]), on: subject)
+        await expectKept(Script(.deadline, late + [.pass(.beforeEnd), .answer(.token)]), on: subject)
     }
 
     @Test func `that keeps its second answers for itself, of more than that`() async {

@@ -181,9 +181,13 @@ extension Specification {
         let isOlder = facts.tokens.contains {
             $0.session == facts.session && $0.load > new.load && ($0.isRejected || !$0.isOdd)
         }
+        // A token that is valid for a moment more may be kept for as long.
+        let isAlone = !facts.tokens.contains {
+            $0.session == facts.session && $0.isPossible && !$0.isRejected
+                && (isUsable($0, facts) || isUnclear($0, facts))
+        }
         let isClear =
-            newer.isEmpty && !isOlder && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver
-            && sure(facts) == nil
+            newer.isEmpty && !isOlder && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver && isAlone
         if isClear, features.contains(.currentToken) {
             new.sure = .t2
         } else if !new.isOdd {
