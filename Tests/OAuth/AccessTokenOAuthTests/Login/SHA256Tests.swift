@@ -34,11 +34,14 @@ struct SHA256Tests {
         #expect(challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test func `verifiers are of the form of RFC 7636, section 4.1, and never the same`() {
+    @Test func `verifiers are of the form of RFC 7636, section 4.1, and never the same`() throws {
         let verifiers = (0..<1000).map { _ in LoginSecret.random() }
         #expect(Set(verifiers).count == 1000)
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         #expect(verifiers.allSatisfy { $0.count == 43 && $0.allSatisfy(unreserved.contains) })
+        // Of 32 random bytes, some 30 are different ones.
+        let text = verifiers[0].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/") + "="
+        #expect(Set(try #require(Data(base64Encoded: text))).count > 16)
     }
 
     #if os(Linux)
