@@ -78,6 +78,14 @@ struct ReportTests {
         #expect(report.commonCauses.map(\.brokenIDs) == [["O1", "O4"]], "\(report)")
     }
 
+    @Test func `names the load that leaves with a caller, and the answer that comes after the end`() async {
+        let leaves = await PlantedBugTests.actorSubject(bug: .anyoneCancelsTheLoad, .asyncCallers)
+            .report(on: "L1", "X2", "X4", timeLimit: 0.2)
+        #expect(leaves.commonCauses.map(\.brokenIDs) == [["X2", "X4"]], "\(leaves)")
+        let again = await PlantedBugTests.smallSubject(bug: .takesEveryAnswer).report(on: "L1", "T2", "D7")
+        #expect(again.commonCauses.map(\.brokenIDs) == [["T2", "D7"]], "\(again)")
+    }
+
     @Test func `names no cause of one clause, or of clauses that have none in common`() async {
         let alone = await PlantedBugTests.smallSubject(bug: .failuresStick).report(on: "L1", "F1", "F2")
         #expect(alone.brokenIDs == ["F2"] && alone.commonCauses.isEmpty, "\(alone)")

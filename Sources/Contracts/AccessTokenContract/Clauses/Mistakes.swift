@@ -21,7 +21,10 @@ extension ServiceContract {
         ("a load outlives its session", [.o1, .o2], [.o4, .o6, .o8, .o9, .s5, .t2]),
         ("a sign-out does not end the session", [.o3], [.o1, .o5, .o6, .o7]),
         ("handlers are called while a lock is held", [.d5, .d10], [.d4, .d8, .d9]),
-        ("a caller cannot leave the load that it waits for", [.x1, .o4], [.o5, .x5]),
-        ("a load that is silent past its deadline is not given up", [.t1, .t3], [.s6, .t2, .t4]),
+        ("a caller cannot leave the load that it waits for", [.x1, .o4], [.o5, .x3, .x5]),
+        ("a caller that leaves takes the load with it", [.x2, .x4], []),
+        ("a load that is silent past its deadline is not given up", [.t1, .t3], [.c10, .i6, .s6, .t2, .t4]),
+        ("a load counts as ended before its token is kept", [.s8], [.i8, .t2]),
+        ("a load is heard again after its end", [.d7], [.o1, .o2, .t2]),
     ]
 }
