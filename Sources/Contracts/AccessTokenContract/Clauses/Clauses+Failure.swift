@@ -155,6 +155,7 @@ extension ServiceContract {
         try await run.play(Script(.plain, refusal + [.call]))
         // The new session's first token hides a refusal that has outlived the session before it.
         try await run.play(Script(.plain, refusal + [.reject(.current), .call, .answer(.token)]))
+        try run.takeForGranted(.c10)
         try await run.play(Script(.plain, refusal + [.pass(.life), .call, .answer(.token)]))
     }
 }
