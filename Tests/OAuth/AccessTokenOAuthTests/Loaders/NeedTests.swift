@@ -212,5 +212,3 @@ struct NeedTests {
         }
     }
 }
-
-private func fail(_ text: String) { Issue.record("\(text)") }

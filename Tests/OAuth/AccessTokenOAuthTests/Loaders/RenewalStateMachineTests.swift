@@ -5,65 +5,8 @@ import Testing
 
 /// Single decisions; `EveryRenewalTests` tries what follows from them.
 @Suite("What a load decides")
-struct RenewalStateMachineTests {
-    private static let now = Date(timeIntervalSinceReferenceDate: 1_000)
-    private static let old = AccessToken(value: "A0")
-
-    private static func record(_ note: SentNote? = nil, _ refreshToken: String? = "RT0") -> CredentialRecord {
-        CredentialRecord(credential: Credential(accessToken: old, refreshToken: refreshToken).noting(note), version: 5)
-    }
-
-    /// A note of another process, unless something else is said.
-    private static func note(
-        age: TimeInterval = 10,
-        count: Int = 1,
-        by process: UInt64 = 2,
-        hasRival: Bool = false,
-        _ outcome: SentNote.Outcome = .awaited
-    ) -> SentNote {
-        SentNote(
-            sender: process,
-            number: 1,
-            count: count,
-            hasRival: hasRival,
-            sent: now.addingTimeInterval(-age),
-            patience: 120,
-            outcome: outcome
-        )
-    }
-
-    private static func machine(hasGrant: Bool = false, takeOverDelay: TimeInterval = 2) -> RenewalStateMachine {
-        RenewalStateMachine(
-            replacing: old,
-            .init(hasGrant: hasGrant, leeway: 30, patience: 120, quietTime: 30, takeOverDelay: takeOverDelay)
-        )
-    }
-
-    private var memory = LoaderMemory(process: 1)
-
-    /// What a look at a record comes to, in a word.
-    private mutating func look(
-        _ machine: inout RenewalStateMachine,
-        _ record: CredentialRecord?,
-        at now: Date = now
-    ) -> String {
-        switch machine.entered(record, &memory, at: now) {
-        case .send(let token): return "send \(token)"
-        case .sendGrant: return "send the grant"
-        case .leave(.remove): return "remove"
-        case .leave(.replace(let credential)):
-            guard let note = credential.note else { return "save \(credential.refreshToken ?? "nothing")" }
-            return "note \(note.count)\(note.hasRival ? " beside a rival" : "")"
-        case .leave(.keep):
-            guard case .settled(_, let outcome) = machine.state else { return "keep" }
-            switch outcome {
-            case .answer(let token): return "adopt \(token.value)"
-            case .failure(let error): return "fail: \((error as? OAuthError)?.code ?? "\(type(of: error))")"
-            case .again: return "again"
-            case .wait: return "wait"
-            }
-        }
-    }
+struct RenewalStateMachineTests: RenewalDeciding {
+    var memory = LoaderMemory(process: 1)
 
     /// A process that was stopped between the note and the request: others may have sent the token meanwhile.
     @Test(arguments: [(29.0, "send RT0"), (31, "note 2")])
@@ -296,8 +239,4 @@ struct RenewalStateMachineTests {
         }
         fail("looks for ever")
     }
-}
-
-private func fail(_ text: String) {
-    Issue.record("\(text)")
 }

@@ -6,58 +6,10 @@ import Testing
 
 /// Single decisions, as in `RenewalStateMachineTests`: those that a later load, or a load without a caller, would feel.
 @Suite("What a load leaves to the next one")
-struct RenewalTraceTests {
-    private static let now = Date(timeIntervalSinceReferenceDate: 1_000)
-    private static let old = AccessToken(value: "A0")
+struct RenewalTraceTests: RenewalDeciding {
     private static let spent = Hold(reason: .unread(what: "no JSON"))
 
-    private var memory = LoaderMemory(process: 1)
-
-    private static func record(_ note: SentNote? = nil, version: Int = 5) -> CredentialRecord {
-        CredentialRecord(credential: Credential(accessToken: old, refreshToken: "RT0").noting(note), version: version)
-    }
-
-    /// A note of another process.
-    private static func note(
-        _ outcome: SentNote.Outcome = .awaited,
-        age: TimeInterval = 10,
-        hasRival: Bool = false
-    ) -> SentNote {
-        SentNote(
-            sender: 2,
-            number: 1,
-            count: 1,
-            hasRival: hasRival,
-            sent: now - age,
-            patience: 120,
-            outcome: outcome
-        )
-    }
-
-    private static func machine(hasGrant: Bool = false, takeOverDelay: TimeInterval = 2) -> RenewalStateMachine {
-        RenewalStateMachine(
-            replacing: old,
-            .init(hasGrant: hasGrant, leeway: 30, patience: 120, quietTime: 30, takeOverDelay: takeOverDelay)
-        )
-    }
-
-    /// What the load does, without the secrets of it.
-    private mutating func look(_ machine: inout RenewalStateMachine, _ record: CredentialRecord?) -> String {
-        switch machine.entered(record, &memory, at: Self.now) {
-        case .send: return "send"
-        case .sendGrant: return "send the grant"
-        case .leave(.remove): return "remove"
-        case .leave(.replace(let credential)): return credential.note.map { "note \($0.count)" } ?? "save"
-        case .leave(.keep):
-            guard case .settled(_, let outcome) = machine.state else { return "keep" }
-            switch outcome {
-            case .answer: return "adopt"
-            case .failure: return "fail"
-            case .again: return "again"
-            case .wait: return "wait"
-            }
-        }
-    }
+    var memory = LoaderMemory(process: 1)
 
     // MARK: A note of its own, and those of others
 
@@ -76,8 +28,7 @@ struct RenewalTraceTests {
             _ = try test.announce(&machine)
             if !isInside {
                 guard case .enter = machine.left(.success(Self.record(Self.note())), &test.memory, at: Self.now) else {
-                    Issue.record("does not look again")
-                    return
+                    return fail("does not look again")
                 }
                 #expect(test.memory.sending.isEmpty)
             }
@@ -121,8 +72,7 @@ struct RenewalTraceTests {
             let error = OAuthError.unavailable(status: 503, retryAfter: 1)
             let change = machine.answered(.failed(error, .notCarriedOut), &test.memory, at: Self.now)
             guard case .replace(let credential) = change else {
-                Issue.record("\(change)")
-                return
+                return fail("\(change)")
             }
             #expect(credential.note?.outcome == (hasRival ? .lost : nil))
         }
@@ -133,19 +83,19 @@ struct RenewalTraceTests {
     @Test func `a load without a caller makes no grant, and does not wait for a sender that lives`() {
         var (test, machine) = (self, Self.machine(hasGrant: true))
         machine.deadlinePassed()
-        #expect(test.look(&machine, nil) == "fail")
+        #expect(test.look(&machine, nil) == "fail: OAuthError")
         machine = Self.machine()
         machine.deadlinePassed()
         var note = Self.note()
         note.isSenderPresent = true
-        #expect(test.look(&machine, Self.record(note)) == "fail")
+        #expect(test.look(&machine, Self.record(note)) == "fail: OAuthError")
     }
 
     // MARK: What is owed
 
     @Test func `what the store has taken is not owed any more`() {
         var (test, machine) = (self, Self.machine(takeOverDelay: 0))
-        #expect(test.look(&machine, Self.record()) == "send")
+        #expect(test.look(&machine, Self.record()) == "send RT0")
         let token = AccessToken(value: "A1")
         let issued = Credential(accessToken: token, refreshToken: "RT1")
         _ = machine.answered(.issued(issued, .success(token)), &test.memory, at: Self.now)
@@ -167,7 +117,7 @@ struct RenewalTraceTests {
         settings.takesType = { $0 == "mac" }
         machine = RenewalStateMachine(replacing: Self.old, settings)
         machine.deadlinePassed()
-        #expect(test.look(&machine, Self.record()) == "fail")
+        #expect(test.look(&machine, Self.record()) == "fail: OAuthError")
         #expect(!test.memory.isUnwritten)
     }
 
@@ -194,12 +144,11 @@ struct RenewalTraceTests {
     @Test func `a loader with a grant replaces a session that is refused or may be spent`() {
         for outcome in [SentNote.Outcome.refused, .held(Self.spent)] {
             var (test, machine) = (self, Self.machine())
-            #expect(test.look(&machine, Self.record(Self.note(outcome))) == "fail")
+            #expect(test.look(&machine, Self.record(Self.note(outcome))).hasPrefix("fail"))
             machine = Self.machine(hasGrant: true)
             #expect(test.look(&machine, Self.record(Self.note(outcome))) == "remove")
             guard case .enter = machine.left(.success(nil), &test.memory, at: Self.now) else {
-                Issue.record("does not go on")
-                return
+                return fail("does not go on")
             }
             #expect(test.look(&machine, nil) == "send the grant")
         }
@@ -211,8 +160,8 @@ struct RenewalTraceTests {
         let known = DatedHold(hold: Self.spent, since: Self.now - 600)
         test.memory.held = HeldToken(refreshToken: "RT0", holds: [known])
         let later = Hold(reason: .interaction(code: "interaction_required"))
-        #expect(test.look(&machine, Self.record(Self.note(.held(later), age: 200))) == "note 1")
+        #expect(test.look(&machine, Self.record(Self.note(age: 200, .held(later)))) == "note 1")
         machine = Self.machine()
-        #expect(test.look(&machine, Self.record()) == "fail")
+        #expect(test.look(&machine, Self.record()) == "fail: OAuthError")
     }
 }

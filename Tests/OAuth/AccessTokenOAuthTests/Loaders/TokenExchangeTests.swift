@@ -95,6 +95,16 @@ struct TokenExchangeTests {
         #expect((try await store.refreshToken != nil) == stays)
     }
 
+    /// Has a caller wait for the first exchange until so many deadlines are over.
+    private func timeOut(_ loader: OAuthLoader, after deadlines: Double, _ vendor: Vendor, _ clock: ManualClock)
+        async throws
+    {
+        let load = Task { try await loader.load(replacing: old) }
+        await yieldUntil { clock.pendingTimers == 2 && vendor.sent.count == 1 }
+        clock.advance(by: deadlines * TokenEndpoint.usualDeadline)
+        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+    }
+
     @Test func `is seen through when its caller's time is over, and the next load takes what it brings`() async throws {
         let (clock, store, gate) = (ManualClock(), SharedStore(Self.start), Event())
         let vendor = Vendor { number in
@@ -102,10 +112,7 @@ struct TokenExchangeTests {
             return TokenResponse(accessToken: AccessToken(value: "A\(number)"), refreshToken: "RT\(number)")
         }
         let loader = OAuthLoader(vendor.exchange(clock: clock), store: store)
-        let load = Task { try await loader.load(replacing: old) }
-        await yieldUntil { clock.pendingTimers == 2 && vendor.sent.count == 1 }
-        clock.advance(by: TokenEndpoint.usualDeadline)
-        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+        try await timeOut(loader, after: 1, vendor, clock)
         gate.happen()
         #expect(try await loader.load(replacing: old).value == "A1")
         #expect(vendor.sent == ["RT0"])
@@ -123,10 +130,7 @@ struct TokenExchangeTests {
             return TokenResponse(accessToken: AccessToken(value: "A\(number)"), refreshToken: "RT\(number)")
         }
         let loader = OAuthLoader(vendor.exchange(clock: clock), store: store)
-        let load = Task { try await loader.load(replacing: old) }
-        await yieldUntil { clock.pendingTimers == 2 && vendor.sent.count == 1 }
-        clock.advance(by: 4 * TokenEndpoint.usualDeadline)
-        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+        try await timeOut(loader, after: 4, vendor, clock)
         await #expect(throws: URLError.self) { try await loader.load(replacing: old) }
         gate.happen()
         await yieldUntil { loader.memory.withLock { $0.unsaved != nil } }
@@ -148,10 +152,7 @@ struct TokenExchangeTests {
             return TokenResponse(accessToken: AccessToken(value: "A1"), refreshToken: "RT1")
         }
         let loader = OAuthLoader(vendor.exchange(clock: clock), store: store)
-        let load = Task { try await loader.load(replacing: old) }
-        await yieldUntil { clock.pendingTimers == 2 && vendor.sent.count == 1 }
-        clock.advance(by: 4 * TokenEndpoint.usualDeadline)
-        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+        try await timeOut(loader, after: 4, vendor, clock)
         await yieldUntil { clock.pendingTimers == 0 }
         let later = LoaderMemory.Unsaved(credential: Credential(refreshToken: "RT2"), base: Self.start)
         loader.memory.withLock { $0.unsaved = later }
