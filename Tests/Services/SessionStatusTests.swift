@@ -64,9 +64,11 @@ struct SessionStatusTests {
         let loop = Task {
             let value = Kept()
             kept.object = value
-            for await _ in service.stream(of: {
-                _ = value; return $0.status
-            }) {}
+            let statuses = service.stream { view in
+                _ = value
+                return view.status
+            }
+            for await _ in statuses {}
         }
         var statuses = service.stream { $0.status }.makeAsyncIterator()
         await service.beginSession(with: token)
