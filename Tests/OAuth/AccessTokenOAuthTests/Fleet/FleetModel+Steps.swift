@@ -278,9 +278,7 @@ extension FleetModel {
     /// What must be true between any two steps.
     var broken: String? {
         if let complaint { return complaint }
-        guard !changes.contains(.looksPastHolders), let holder = row.holder,
-            processes[holder.process].life == .runs
-        else { return nil }
+        guard let holder = row.holder, processes[holder.process].life == .runs else { return nil }
         let process = processes[holder.process]
         if !process.isInside, !process.leavesAgain {
             return "the row names P\(holder.process + 1), which is not inside"

@@ -25,8 +25,6 @@ struct FleetModel: Sendable {
         case readsNothing
         /// A process that has given up leaves its note in the record.
         case keepsNote
-        /// Nothing is said of rows that are held in vain.
-        case looksPastHolders
         /// The sender is dead as soon as it is not seen.
         case waitsForNothing
         /// Whoever was stopped between two looks takes the sender for gone all that time.
