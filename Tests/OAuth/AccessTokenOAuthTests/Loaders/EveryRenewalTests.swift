@@ -198,10 +198,13 @@ private struct World: Sendable {
                 now += settings.quietTime
                 sends = [:]
             }
-            // At first, a process that has nothing to do begins another load, which brings along what was not saved.
-            for count in 0..<(2 * Self.rounds) {
-                for index in processes.indices where count < Self.rounds || !processes[index].isIdle {
-                    _ = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)
+            // A process that has nothing to do begins one more load, which brings along what was not saved.
+            var loads = [0, 0]
+            for _ in 0..<(2 * Self.rounds) {
+                for index in processes.indices where loads[index] < 2 || !processes[index].isIdle {
+                    let wasIdle = processes[index].isIdle
+                    let goesOn = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)
+                    if goesOn, wasIdle { loads[index] += 1 }
                 }
             }
         }
