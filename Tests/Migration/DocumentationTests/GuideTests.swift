@@ -34,7 +34,8 @@ struct GuideTests {
         for document in try Self.documents.get() {
             let text = try Repository.text(of: document)
             for filter in text.matches(of: /swift test --filter (\w+)/) {
-                #expect(tests.contains(try Regex("(struct|class|func) \(filter.1)\\b")), "\(document): \(filter.0)")
+                let isThere = ["struct", "class", "func"].contains { tests.contains("\($0) \(filter.1)") }
+                #expect(isThere, "\(document): \(filter.0)")
             }
             // A file that is there only while it is needed.
             for path in text.matches(of: /`((?:Sources|Tests|\.ci)\/[^` ]+)`/)

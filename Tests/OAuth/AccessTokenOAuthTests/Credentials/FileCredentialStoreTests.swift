@@ -201,7 +201,8 @@ struct FileCredentialStoreTests {
 
     @Test func `a credential that is too long to be read again is not written`() async throws {
         let store = try await filledStore()
-        let long = Credential(refreshToken: String(repeating: "R", count: CredentialFolder.longestRecord))
+        let text = String(repeating: "A", count: CredentialFolder.longestRecord)
+        let long = Credential(accessToken: AccessToken(value: text), refreshToken: "R")
         let error = await #expect(throws: CredentialStoreError.self) { try await store.update { _ in .replace(long) } }
         #expect(error?.place == place.session.appending(path: "credential.json").path)
         #expect(error?.description.contains("16 MiB") == true)
