@@ -14,8 +14,10 @@ package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
 
     package let isRecursive = true
 
+    /// A suite whose tests run one after the other has one turn for all of them: else each waits behind all other tests.
     package func scopeProvider(for test: Test, testCase: Test.Case?) -> EightAtATime? {
-        test.isSuite || testCase != nil ? nil : self
+        let isOne = test.isSuite ? test.traits.contains { $0 is ParallelizationTrait } : testCase == nil
+        return isOne ? self : nil
     }
 
     @concurrent
