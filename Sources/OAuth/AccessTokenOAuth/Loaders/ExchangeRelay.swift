@@ -70,7 +70,10 @@ extension TokenReply {
             self = brought
             return
         }
-        self.init(thrown: error)
+        // As itself it would say that the loader's own store has failed, and that nothing was sent.
+        let unknown = (error as? CredentialStoreError)
+            .map { OAuthError.connectionLost(code: URLError.Code.unknown.rawValue, system: $0.description) }
+        self.init(thrown: unknown ?? error)
         rescuedRefreshToken = brought?.refreshToken
     }
 }

@@ -46,10 +46,6 @@ struct TokenReply: Sendable {
 
     /// What the app's own exchange threw.
     init(thrown error: any Error) {
-        // As itself it would say that the loader's own store has failed, and that nothing was sent.
-        let error: any Error =
-            (error as? CredentialStoreError)
-            .map { OAuthError.connectionLost(code: URLError.Code.unknown.rawValue, system: $0.description) } ?? error
         result = .failure(error)
         fate = RequestFate(ofThrown: error)
     }
