@@ -15,8 +15,9 @@ public import Foundation
 /// account's row by a statement, and writes by another one. Between them runs the body, and no connection and no lock
 /// of a row is held. The table, `access_token_credentials`, is made by the first update.
 ///
-/// **Concurrency** One body of an account runs at a time, in all processes and machines; those that wait hold no thread
-/// and no connection, and are not served in the order in which they came. No call blocks a thread of the pool for
+/// **Concurrency** One body of an account runs at a time, in all processes and machines whose connections last; of two
+/// bodies after a cut, one writes. Those that wait hold no thread and no connection, and are not served in the order
+/// in which they came. No call blocks a thread of the pool for
 /// tasks. Take-over, connections and clocks are described by ``AccessTokenPostgres``.
 ///
 /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run; a statement that

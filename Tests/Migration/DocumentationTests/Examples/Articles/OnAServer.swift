@@ -24,7 +24,7 @@ nonisolated enum ManyUsers {
         let endpoint = TokenEndpoint(tokenURL, authentication: .basic(clientID: "mail", secret: secret))
         let exchange = TokenExchange(endpoint)
         return AccessTokenAccounts(idleLimit: 600, most: 10_000) { user in
-            let loader = OAuthLoader(exchange, store: store(user), subject: user)
+            let loader = OAuthLoader(exchange, store: store(user))
             // A load that waits its turn among thousands is late, and not silent.
             return AsyncAccessTokenService(loader: RetryingLoader(loader), policy: AccessTokenPolicy(loadDeadline: nil))
         }
