@@ -146,17 +146,30 @@ struct NeighbourTests {
     }
 
     /// A sign-in overtakes the load on its way to the actor, or from the actor to the loader.
-    @Test(arguments: [0, 2])
-    func `a load that was overtaken on its way from the actor is not begun (S3)`(steps: Int) async throws {
+    @Test(arguments: [false, true])
+    func `a load that was overtaken on its way to the loader is not begun (S3)`(isAsked: Bool) async throws {
         let queue = HeldQueue()
-        let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: HeldExecutor(queue: queue))
+        let held = TaskStarter(executor: HeldExecutor(queue: queue))
+        let service = AsyncAccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(),
+            clock: clock,
+            startTask: isAsked ? TaskStarter() : held,
+            startLoaderTask: isAsked ? held : TaskStarter(),
+            events: nil
+        )
         let caller = Task { try await service.token() }
         await yieldUntil { queue.count == 1 }
-        for _ in 0..<steps { queue.runNext() }
         try await Task<Void, any Error> { await service.signIn(validToken) }.valueInTime
-        queue.run()
-        #expect(loader.loads.isEmpty)
         #expect(try await caller.valueInTime == validToken)
+        // Whatever the load still does comes before the end of a sign-out.
+        let isOver = Event()
+        await service.endSession(inside: []) { isOver.happen() }
+        await yieldUntil {
+            queue.run()
+            return isOver.hasHappened
+        }
+        #expect(loader.loads.isEmpty)
     }
 
     @Test func `what a loader does when it is cancelled is not done on the actor`() async {
@@ -180,7 +193,10 @@ struct NeighbourTests {
             events: nil
         )
         let caller = Task { try await service.token() }
-        await isLoading.wait()
+        await yieldUntil {
+            queue.run()
+            return isLoading.hasHappened
+        }
         await service.endSession(inside: []) {}
         #expect(!isCancelled.hasHappened)
         queue.run()
@@ -189,26 +205,56 @@ struct NeighbourTests {
     }
 
     /// A service whose executor is blocked before it can call the loader, and a caller that waits for the load.
-    private func callerOfBlockedExecutor() async -> (Task<AccessToken, any Error>, HeldQueue) {
+    private func callerOfBlockedExecutor() async -> (
+        Task<AccessToken, any Error>, HeldQueue, AsyncAccessTokenService
+    ) {
         let queue = HeldQueue()
         let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: HeldExecutor(queue: queue))
         let caller = Task { try await service.token() }
         await yieldUntil { queue.count == 1 }
-        return (caller, queue)
+        return (caller, queue, service)
     }
 
     @Test func `an executor that is blocked holds up no deadline`() async {
-        let (caller, queue) = await callerOfBlockedExecutor()
+        let (caller, queue, _) = await callerOfBlockedExecutor()
         clock.advance(by: 60)
         await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
         queue.run()
     }
 
     @Test func `an executor that is blocked holds up no cancellation`() async {
-        let (caller, queue) = await callerOfBlockedExecutor()
+        let (caller, queue, _) = await callerOfBlockedExecutor()
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.valueInTime }
         queue.run()
+    }
+
+    /// Whoever enters an idle actor from an executor has it wait for that executor.
+    @Test func `an executor that is blocked in the middle of a load holds up nobody`() async throws {
+        let (caller, queue, service) = await callerOfBlockedExecutor()
+        queue.runNext()
+        let load = await loader.started(1)
+        // From here on the executor is blocked, until a test says otherwise.
+        let other = Task { try await service.token() }
+        other.cancel()
+        await #expect(throws: CancellationError.self) { try await other.valueInTime }
+        load?.answer(.success(validToken))
+        await yieldUntil { queue.count == 1 }
+        queue.runNext()
+        #expect(try await caller.valueInTime == validToken)
+        #expect(queue.count == 0)
+    }
+
+    @Test func `an executor that is blocked after a sign-out holds up nobody`() async throws {
+        let (caller, queue, service) = await callerOfBlockedExecutor()
+        let signOut = Task { await service.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        // The load is not wanted any more.
+        queue.runNext()
+        await yieldUntil { queue.count == 1 }
+        queue.runNext()
+        try await Task<Void, any Error> { await signOut.value }.valueInTime
+        #expect(queue.count == 0)
     }
 
     /// A loader whose loads ask whether they are still wanted, when a test says so.

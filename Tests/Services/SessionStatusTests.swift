@@ -221,6 +221,89 @@ struct SessionStatusTests {
         #expect(service.view.status == .signedIn && service.view.subject == "Ann")
     }
 
+    /// A load begins and nothing else is new: what was read is not too old for that.
+    @Test(arguments: Engine.allCases)
+    func `that loads is looked at once`(_ engine: Engine) async throws {
+        let (isLoading, mayLoad) = (Event(), Event())
+        let service = try service(engine) { [token] in
+            isLoading.happen()
+            await mayLoad.wait()
+            return token
+        }
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        let looks = Locked(0)
+        try await service.lookAtStore { [token] in
+            looks.withLock { $0 += 1 }
+            return StoredSession(token: token, subject: "Ann")
+        }
+        #expect(looks.withLock { $0 } == 1)
+        mayLoad.happen()
+        #expect(try await caller.valueInTime == token)
+    }
+
+    /// A clock that calls the service whose time it tells.
+    private final class CallingClock: AccessTokenClock {
+        let call = Locked<@Sendable () -> Void>({})
+
+        var now: Date {
+            call.withLock { $0 }()
+            return Date(timeIntervalSinceReferenceDate: 0)
+        }
+
+        func schedule(after seconds: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+            AccessTokenTimer {}
+        }
+    }
+
+    @Test func `is looked at by a clock that calls the service`() async throws {
+        let clock = CallingClock()
+        let service = AccessTokenService(token: token, loader: Loader { [token] in token }, clock: clock)
+        clock.call.withLock { call in
+            call = { service.invalidate(AccessToken(value: "another")) }
+        }
+        try await service.lookAtStore { StoredSession(subject: "Ann") }
+        clock.call.withLock { $0 = {} }
+        #expect(service.view.subject == "Ann")
+    }
+
+    /// A clock whose timers say where they are cancelled.
+    private final class TellingClock: AccessTokenClock {
+        @TaskLocal static var isReleasing = false
+        let wasReleasing = Locked<Bool?>(nil)
+        let isCancelled = Event()
+
+        var now: Date { Date(timeIntervalSinceReferenceDate: 0) }
+
+        func schedule(after seconds: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+            AccessTokenTimer { [self] in
+                wasReleasing.withLock { $0 = Self.isReleasing }
+                isCancelled.happen()
+            }
+        }
+    }
+
+    /// The last to let go of a watch can be a decision, on the queue of the service.
+    @Test func `calls no clock where a watch is released`() async throws {
+        let clock = TellingClock()
+        let service = AccessTokenService(
+            token: AccessToken(value: "token", expiration: clock.now + 3_600),
+            loader: Loader { [token] in token },
+            clock: clock
+        )
+        let isTold = Event()
+        var watch: SessionWatch? = SessionWatch(of: service) { _ in
+            isTold.happen()
+        } onEnd: {
+        }
+        watch?.signal()
+        await isTold.wait()
+        while !isKnownUniquelyReferenced(&watch) { await Task.yield() }
+        TellingClock.$isReleasing.withValue(true) { watch = nil }
+        await clock.isCancelled.wait()
+        #expect(clock.wasReleasing.withLock { $0 } == false)
+    }
+
     @Test @MainActor func `is looked at once in a second at most`() async throws {
         let looks = Locked(0)
         let service = try service(.actor) { [token] in token }

@@ -35,7 +35,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private let loader: any AsyncAccessTokenLoader
     private let policy: AccessTokenPolicy
-    /// Starts the tasks that call the loader: on the executor given, or in the global pool.
+    /// Calls the loader: on the executor given, or in the global pool.
     private let startLoaderTask: TaskStarter
     /// Starts the service's other tasks, which no loader can hold up.
     package nonisolated let startTask: TaskStarter
@@ -257,7 +257,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
             startTask { await self.deadlinePassed(load) }
         }
-        let task = startLoaderTask { [self] in await run(load, deadline) }
+        let task = startTask { [self] in await run(load, deadline) }
         load.cancelled.whenFired { task.cancel() }
     }
 
@@ -265,7 +265,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
         // A load that was overtaken is not begun: the loader would be called after the load's successor.
         guard machine.loadBegins(load) else { return deadline.cancel() }
-        let answer = await askLoader(for: load)
+        let answer = await startLoaderTask.run { [self] in await askLoader(for: load) } ?? nil
         deadline.cancel()
         loadFinished(load, answer)
     }
@@ -365,7 +365,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         }
         await loader.signOut()
         deadline.cancel()
-        await forgettingFinished(sessionEpoch)
+        // The loader's executor does not enter the actor: see ``TaskStarter/run(_:)``.
+        startTask { [self] in await forgettingFinished(sessionEpoch) }
     }
 
     private func forgettingFinished(_ sessionEpoch: Int) {

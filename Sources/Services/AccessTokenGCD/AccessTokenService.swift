@@ -341,8 +341,9 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     /// What a look at the store has found; `false` if the session has changed since that look began.
     package func looked(_ found: StoredSession?, since changes: UInt32) -> Bool {
+        let now = clock.now
         var counts = false
-        perform { counts = machine.looked(found, since: changes, at: clock.now) }
+        perform { counts = machine.looked(found, since: changes, at: now) }
         return counts
     }
 

@@ -3,21 +3,42 @@
 /// It stands for the executor that a service may be given, which Apple's platforms know from iOS 18 on. All tasks have
 /// one high priority: nobody waits behind a caller that is in no hurry.
 package struct TaskStarter: Sendable {
-    private let start: @Sendable (@escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never>
+    package typealias Operation = @Sendable @concurrent () async -> Void
+
+    private let start: @Sendable (@escaping Operation) -> Task<Void, Never>
+    /// Runs a part of a task on the executor; `nil` in the global pool, where that task runs already.
+    private let visit: (@Sendable @concurrent (_ part: Operation) async -> Void)?
 
     /// Starts tasks in the global pool.
     package init() {
         start = { Task.detached(priority: .high, operation: $0) }
+        visit = nil
     }
 
     /// Starts tasks on an executor.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     package init(executor: any TaskExecutor) {
         start = { Task.detached(executorPreference: executor, priority: .high, operation: $0) }
+        visit = { part in await withTaskExecutorPreference(executor) { await part() } }
     }
 
     @discardableResult
     package func callAsFunction(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
         start(operation)
+    }
+
+    /// Runs a part of the caller's task on the executor, and goes on in the global pool.
+    ///
+    /// A task that prefers an executor must not enter an actor if somebody may block that executor: an idle actor runs
+    /// on the executor of the task that enters it, and nobody else gets in before that.
+    @concurrent
+    package func run<Value: Sendable>(_ part: @Sendable @concurrent () async -> Value) async -> Value? {
+        guard let visit else { return await part() }
+        let value = Locked<Value?>(nil)
+        await visit {
+            let new = await part()
+            value.withLock { $0 = new }
+        }
+        return value.withLock { $0 }
     }
 }

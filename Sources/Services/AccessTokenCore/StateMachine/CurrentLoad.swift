@@ -5,9 +5,6 @@ struct CurrentLoad: Sendable {
     let load: Load
     let startedAt: Date
 
-    /// Whether the loader has been asked; a load that is given up before that is never begun.
-    var isBegun = false
-
     /// What was rejected since the load was started, and its loader was not told of.
     var rejected = RejectedTokens()
 

@@ -27,8 +27,11 @@ package final class SessionWatch: Sendable {
     }
 
     deinit {
-        timer.withLock { $0 }?.cancel()
-        onEnd()
+        // In the middle of a decision, perhaps: a timer of the app's own may call the service when it is cancelled.
+        TaskStarter()() { [timer = timer.withLock { $0 }, onEnd] in
+            timer?.cancel()
+            onEnd()
+        }
     }
 
     /// The view may be another one.
