@@ -3,7 +3,7 @@ public import AccessTokenSynchronization
 
 /// Gives many callers one valid token, by `async` functions: an actor isolates an array of waiters.
 ///
-/// Concurrent callers share one load of a new token (clauses S1 and S2).
+/// Concurrent callers share one load of a new token (clauses S1 and S2 of the contract: see `Clauses.md`).
 ///
 /// ```swift
 /// let service = AsyncAccessTokenService(loader: loader)
@@ -26,7 +26,7 @@ public import AccessTokenSynchronization
 /// | the deadline | a thread that all timers share, and then the actor, on a thread of the pool |
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var machine: AccessTokenStateMachine
-    /// The callers that wait for a load: tasks, and handlers by an adapter.
+    /// The callers that wait for a load, in order: an array of tasks, and one of handlers that came by an adapter.
     private var waiters = Waiters()
 
     /// The valid token, for callers that need not wait.
@@ -128,7 +128,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
     @inlinable
     public nonisolated(nonsending) final func token() async throws -> AccessToken {
-        // Runs on the caller's executor, but only since the function is final.
+        // `final` is what keeps this on the caller's executor.
         if let token = freshToken { return token }
         return try await waitForToken()
     }
@@ -140,12 +140,11 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     ///
-    /// It is for a login. What an app has stored belongs into the initializer, before anybody can ask.
+    /// It is for a login. Pass a token that the app has stored to the initializer instead.
     ///
     /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
-    /// The new session's first load starts when the present session's load has ended or is past its deadline: both may
-    /// be of one user, and two loads would send the same refresh token (O9). Sign out first, and no load of the new
-    /// session waits.
+    /// The new session's first load starts when the present session's load has ended or is past its deadline: if both
+    /// sessions are of one user, two loads would send the same refresh token (O9). To avoid the wait, sign out first.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
@@ -166,8 +165,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// the ended session can begin then.
     ///
     /// A loader that blocks its executor for ever also keeps this from returning: the loader's time counts from when
-    /// it can be called. From inside a load, before its deadline, it returns without waiting for that load, which would
-    /// wait for itself. The loader forgets the session after that load: store the next session's credential later than
+    /// it can be called. A loader may sign out inside of its own load: before the deadline of that load, this does not
+    /// wait for it. The loader forgets the session after that load: store the next session's credential later than
     /// that.
     public func signOut() async {
         await withCheckedContinuation { continuation in
@@ -200,48 +199,53 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Parameter handler: only enqueues; called on the actor, where answers keep the order of the calls.
     package func retrieveToken(
         inside loads: [Load.ID],
-        then handler: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
+        then handler: @escaping @Sendable (LoadResult) -> Void
     ) -> Waiter.ID? {
-        let id = waiters.nextID()
-        return decide(on: .handler(handler), as: id, isCancelled: false, inside: loads) ? id : nil
+        decide(on: .handler(handler), as: waiters.nextID(), isCancelled: false, inside: loads)
     }
 
-    /// Not inlined: each task that waits would have room for all of this in its frame, and one slab of memory more.
+    /// Not inlined: that would make the frame of each waiting task larger, by an allocation.
     ///
-    /// - Returns: whether the caller waits.
+    /// - Returns: the ID, if the caller waits.
     @discardableResult
     @inline(never)
-    private func decide(on waiter: Waiter, as id: Waiter.ID, isCancelled: Bool, inside loads: [Load.ID]) -> Bool {
-        var isWaiting = true
+    private func decide(
+        on waiter: Waiter,
+        as newID: Waiter.ID,
+        isCancelled: Bool,
+        inside loads: [Load.ID]
+    ) -> Waiter.ID? {
+        let now = clock.now
+        var id: Waiter.ID?
         perform {
             // Single flight: the first caller starts a load (S1), and all others join it (S2).
-            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters.count, at: clock.now) {
+            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters.count, at: now) {
             case .answer(let result):
-                isWaiting = false
                 send(Answer(to: waiter, result))
             case .answerAndLoad(let token, let load):
-                isWaiting = false
                 send(Answer(to: waiter, .success(token)))
                 start(load)
             case .wait:
-                waiters.append(waiter, as: id)
+                id = newID
+                waiters.append(waiter, as: newID)
             case .waitAndLoad(let load):
-                waiters.append(waiter, as: id)
+                id = newID
+                waiters.append(waiter, as: newID)
                 start(load)
             }
         }
-        return isWaiting
+        return id
     }
 
     package func cancel(_ id: Waiter.ID) {
         perform {
             guard let waiter = waiters.take(id) else { return }
-            // Not kept here: what a handler captures is released where the handler is called.
+            // Consumed: what a handler captures is released where the handler is called.
             send(Answer(to: consume waiter, machine.cancelWaiter()))
         }
     }
 
-    private func answerAll(_ result: Result<AccessToken, any Error>) {
+    private func answerAll(_ result: LoadResult) {
         send(waiters.takeAll(toAnswer: result))
     }
 
@@ -261,24 +265,24 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         load.cancelled.whenFired { task.cancel() }
     }
 
-    /// - Parameter deadline: goes on after the session has ended, since others wait for this load until it fires.
+    /// - Parameter deadline: stays set after a sign-out, which waits for this load until it fires, at most.
     private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
-        // A load that was overtaken is not begun: the loader would be called after the load's successor.
+        // A newer load may have taken its place before its turn came.
         guard machine.loadBegins(load) else { return deadline.cancel() }
         let answer = await startLoaderTask.run { [self] in await askLoader(for: load) } ?? nil
         deadline.cancel()
         loadFinished(load, answer)
     }
 
-    /// Leaves the actor, which a loader that does not suspend would hold up, and so would the code of an error.
+    /// Runs off the actor: neither a loader that blocks nor the code of an error is to hold it up.
     ///
     /// - Returns: `nil` if the load was overtaken on its way from the actor.
     @concurrent
     private nonisolated func askLoader(for load: Load) async -> LoadAnswer? {
-        // Weak: a task that the loader starts has the context for as long as it runs.
+        // Weak: the tasks that a loader starts inherit the context, and may outlive the load.
         let context = LoadContext(of: load) { [weak self] in self?.snapshot.isCurrent(load.id) ?? false }
         guard context.isWanted() else { return nil }
-        let result: Result<AccessToken, any Error> = await LoadContext.$current.withValue(context) {
+        let result: LoadResult = await LoadContext.$current.withValue(context) {
             do { return .success(try await loader.load(replacing: load.replacing)) } catch { return .failure(error) }
         }
         context.ended.fire()
@@ -286,8 +290,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private func loadFinished(_ load: Load, _ answer: LoadAnswer?) {
+        let now = clock.now
         perform {
-            switch machine.loadFinished(load, answer, waiters: waiters.count, at: clock.now) {
+            switch machine.loadFinished(load, answer, waiters: waiters.count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -297,8 +302,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private func deadlinePassed(_ load: Load) {
+        let now = clock.now
         perform {
-            switch machine.deadlinePassed(load, waiters: waiters.count, at: clock.now) {
+            switch machine.deadlinePassed(load, waiters: waiters.count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -310,8 +316,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Sessions
 
     private func beginSession(with token: AccessToken?) {
+        let now = clock.now
         perform {
-            switch machine.signIn(token, waiters: waiters.count, at: clock.now) {
+            switch machine.signIn(token, waiters: waiters.count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -379,8 +386,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// What a look at the store has found; `false` if the session has changed since that look began.
     package func looked(_ found: StoredSession?, since changes: UInt32) -> Bool {
+        let now = clock.now
         var counts = false
-        perform { counts = machine.looked(found, since: changes, at: clock.now) }
+        perform { counts = machine.looked(found, since: changes, at: now) }
         return counts
     }
 
@@ -388,7 +396,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Decides, on the actor.
     ///
-    /// Foreign code is called in tasks of its own: the actor runs none of it.
+    /// Loaders, event handlers and the code of errors run in tasks of their own. Of foreign code the actor runs a clock
+    /// and its timers, and the `enqueue` of the executors on which waiters go on.
     private func perform(_ decision: () -> Void) {
         decision()
         publish {}

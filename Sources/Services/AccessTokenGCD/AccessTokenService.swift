@@ -4,7 +4,7 @@ public import Dispatch
 
 /// Gives many callers one valid token, by callbacks: a private queue guards an array of pending handlers.
 ///
-/// Concurrent callers share one load of a new token (clauses S1 and S2).
+/// Concurrent callers share one load of a new token (clauses S1 and S2 of the contract: see `Clauses.md`).
 ///
 /// ```swift
 /// let service = AccessTokenService(loader: loader, handlerQueue: .main)
@@ -21,11 +21,11 @@ public import Dispatch
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
 /// | every decision, on a state machine | `queue`, serial and private; a valid token is read without it |
-/// | the pending handlers | `queue`; while every caller has to wait, a caller adds itself without it |
+/// | the pending handlers | a lock. Decisions take them out on `queue`; while every caller has to wait, a caller adds itself without `queue` |
 /// | the loader | `loaderQueue`, serial; a loader that blocks it holds up the service's loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a thread that all timers share: no queue can hold it up, but the executor of a waiting task can, if its `enqueue` blocks |
+/// | the deadline | a thread that all timers share. No queue can delay it; the executor of a waiting task can, if its `enqueue` blocks |
 ///
 /// The queue that guards the state cannot be passed in: code that blocked that queue would stop every caller, and code
 /// on it that called the service would wait for itself. A test that drains a queue passes one queue as `loaderQueue`
@@ -34,9 +34,9 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
     private var machine: AccessTokenStateMachine
-    /// The callers that wait for a load: handlers, and tasks by an adapter.
+    /// The callers that wait for a load, in order: an array of handlers, and one of tasks that came by an adapter.
     private let pendingHandlers = PendingHandlers()
-    /// What follows the decision that is being made, outside of the queue.
+    /// What is to be done after the present decision, when the queue has been left.
     private var effects: [() -> Void] = []
 
     /// The valid token, for callers that need not wait.
@@ -130,12 +130,11 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     ///
-    /// It is for a login. What an app has stored belongs into the initializer, before anybody can ask.
+    /// It is for a login. Pass a token that the app has stored to the initializer instead.
     ///
     /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
-    /// The new session's first load starts when the present session's load has ended or is past its deadline: both may
-    /// be of one user, and two loads would send the same refresh token (O9). Sign out first, and no load of the new
-    /// session waits.
+    /// The new session's first load starts when the present session's load has ended or is past its deadline: if both
+    /// sessions are of one user, two loads would send the same refresh token (O9). To avoid the wait, sign out first.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
@@ -155,8 +154,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// forgets the session, for which it has as long as for a load, and `done` is called. Store the next session's
     /// credential, where the loader finds it, only after `done`: no load of the ended session can begin then.
     ///
-    /// A loader that blocks its queue for ever also keeps `done` from being called. From inside a load, before its
-    /// deadline, `done` is called without waiting for that load, which would wait for itself. The loader forgets the
+    /// A loader that blocks its queue for ever also keeps `done` from being called. A loader may sign out
+    /// inside of its own load: before the deadline of that load, `done` does not wait for it. The loader forgets the
     /// session after that load: store the next session's credential later than that.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
@@ -173,8 +172,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     package func retrieveToken(_ waiter: Waiter, isCancelled: Bool = false) -> AccessTokenRetrieval {
         let loads = LoadContext.currentLoads
         var id: Waiter.ID?
-        // Whoever is cancelled, or inside a load, need not wait; and an event says who has joined.
-        if !isCancelled, loads.isEmpty, events == nil { id = pendingHandlers.join(waiter) }
+        // Others may be answered at once; and where there are events, the state machine has to tell who waits.
+        if !isCancelled, loads.isEmpty, events == nil { id = pendingHandlers.appendIfOpen(waiter) }
         if id == nil { id = decide(on: waiter, isCancelled: isCancelled, inside: loads) }
         guard let id else { return .answered }
         return AccessTokenRetrieval { [weak self] in self?.cancel(id) }
@@ -184,8 +183,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         let now = clock.now
         var id: Waiter.ID?
         perform {
-            let waiters = pendingHandlers.count
             // Single flight: the first caller starts a load (S1), and all others join it (S2).
+            let waiters = pendingHandlers.count
             switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters, at: now) {
             case .answer(let result):
                 send(Answer(to: waiter, result))
@@ -205,12 +204,12 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func cancel(_ id: Waiter.ID) {
         perform {
             guard let waiter = pendingHandlers.take(id) else { return }
-            // Not kept here: what a handler captures is released where the handler is called.
+            // Consumed: what a handler captures is released where the handler is called.
             send(Answer(to: consume waiter, machine.cancelWaiter()))
         }
     }
 
-    private func answerAll(_ result: Result<AccessToken, any Error>) {
+    private func answerAll(_ result: LoadResult) {
         send(pendingHandlers.takeAll(toAnswer: result))
     }
 
@@ -231,11 +230,11 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         }
     }
 
-    /// - Parameter deadline: goes on after the session has ended, since others wait for this load until it fires.
+    /// - Parameter deadline: stays set after a sign-out, which waits for this load until it fires, at most.
     private func run(_ load: Load, _ deadline: AccessTokenTimer) {
-        // A load that was overtaken is not begun: the loader would be called after the load's successor.
+        // A newer load may have taken its place before its turn came.
         guard queue.sync(execute: { machine.loadBegins(load) }) else { return deadline.cancel() }
-        // Weak: a task that the loader starts has the context for as long as it runs.
+        // Weak: the tasks that a loader starts inherit the context, and may outlive the load.
         let context = LoadContext(of: load) { [weak self] in self?.snapshot.isCurrent(load.id) ?? false }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             deadline.cancel()
@@ -256,7 +255,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func loadFinished(_ load: Load, _ answer: LoadAnswer) {
         let now = clock.now
         perform {
-            switch machine.loadFinished(load, answer, waiters: pendingHandlers.close(), at: now) {
+            let waiters = pendingHandlers.close()
+            switch machine.loadFinished(load, answer, waiters: waiters, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -268,7 +268,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func deadlinePassed(_ load: Load) {
         let now = clock.now
         perform {
-            switch machine.deadlinePassed(load, waiters: pendingHandlers.close(), at: now) {
+            let waiters = pendingHandlers.close()
+            switch machine.deadlinePassed(load, waiters: waiters, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -282,7 +283,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func beginSession(with token: AccessToken?) {
         let now = clock.now
         perform {
-            switch machine.signIn(token, waiters: pendingHandlers.close(), at: now) {
+            let waiters = pendingHandlers.close()
+            switch machine.signIn(token, waiters: waiters, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -294,7 +296,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let loads = LoadContext.currentLoads
         perform {
-            let action = machine.signOut(inside: loads, waiters: pendingHandlers.close(), then: done)
+            let waiters = pendingHandlers.close()
+            let action = machine.signOut(inside: loads, waiters: waiters, then: done)
             answerAll(.failure(AccessTokenError.signedOut))
             switch action {
             case .forget(let sessionEpoch, let running):
@@ -323,7 +326,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         }
     }
 
-    /// Enqueued as a part of the decision: a load of the next session comes after it.
+    /// Enqueued inside the decision, so that the next session's load is behind it.
     private func forget(_ sessionEpoch: Int) {
         loaderQueue.enqueue { [self] in askLoaderToForget(sessionEpoch) }
     }

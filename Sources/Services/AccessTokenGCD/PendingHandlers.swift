@@ -4,11 +4,11 @@ import AccessTokenSynchronization
 /// The callers of an ``AccessTokenService`` that wait for a load, in the order in which they came (D2): an array of
 /// handlers, and one of tasks that wait by an adapter.
 ///
-/// The service's queue guards the array. While the array is open, a caller may add itself without the queue: sixteen
-/// threads that enter one queue at once need 149 µs each, on Linux.
+/// A lock guards the arrays. They change on the service's queue, but for one case: while they are open, a caller adds
+/// itself without the queue, since sixteen threads that enter one queue at once need 149 µs each, on Linux.
 ///
-/// The service opens the array at the end of a decision after which every caller has to wait, whatever the time is. So
-/// a caller that adds itself has its decision. A decision about all who wait closes the array first.
+/// Open means that a load is under way and that the only decision there can be is to wait, whatever the time is. So
+/// none has to be made. A decision about all who wait closes the arrays first.
 struct PendingHandlers: ~Copyable, Sendable {
     struct State: Sendable {
         var waiters = Waiters()
@@ -19,8 +19,8 @@ struct PendingHandlers: ~Copyable, Sendable {
 
     // MARK: On any thread
 
-    /// Adds a caller if the array is open, and returns its name.
-    borrowing func join(_ waiter: Waiter) -> Waiter.ID? {
+    /// Adds a caller if the arrays are open, and returns its ID.
+    borrowing func appendIfOpen(_ waiter: Waiter) -> Waiter.ID? {
         state.withLockInACrowd { $0.isOpen ? $0.waiters.append(waiter) : nil }
     }
 
@@ -40,7 +40,7 @@ struct PendingHandlers: ~Copyable, Sendable {
 
     borrowing func open() { state.withLock { $0.isOpen = true } }
 
-    /// Closes the array, and returns how many are in it.
+    /// Closes the arrays, and returns how many callers are in them.
     borrowing func close() -> Int {
         state.withLock { state in
             state.isOpen = false

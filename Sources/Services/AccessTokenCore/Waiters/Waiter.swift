@@ -27,7 +27,7 @@ package enum Waiter: Sendable {
         .handler(Handler(call: handler))
     }
 
-    /// Is resumed outside of decisions, since the task's executor may do anything.
+    /// Is resumed when the service's queue has been left: the task's executor may do anything.
     case task(Suspension)
 
     package static func task(_ continuation: UnsafeContinuation<AccessToken, any Error>) -> Waiter {

@@ -14,6 +14,7 @@ package struct WaiterList<Element: Sendable>: Sendable {
 
     /// Adds a waiter whose ID is greater than those of the waiters before it.
     package mutating func append(_ waiter: Element, as id: Waiter.ID) {
+        assert(entries.last.map { $0.id < id } ?? true)
         entries.append((id, waiter))
         count += 1
     }
