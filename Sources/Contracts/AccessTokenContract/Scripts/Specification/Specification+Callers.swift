@@ -14,7 +14,10 @@ extension Specification {
         call.isCancelled = isCancelled
         call.isNested = isNested
         call.isInsideLoad = isInsideLoad
-        if case .crowd = step { call.isOfCrowd = true }
+        switch step {
+        case .crowd, .answerAmidCalls: call.isOfCrowd = true
+        default: break
+        }
         // Inside a handler that was told of a failure, a caller may still join what has just failed.
         if isNested, !isStrict, let failure = facts.justFailed {
             call.mayFail = true
