@@ -1,9 +1,11 @@
 import AccessTokenContract
 import AccessTokenSynchronization
 import ContractHarness
+import Foundation
+import TestSupport
 import Testing
 
-@Suite("What the contracts share")
+@Suite("What the contracts share", .endsHangs)
 struct HarnessTests {
     private typealias PlainClause = Clause<PlainSubject>
 
@@ -50,11 +52,99 @@ struct HarnessTests {
         #expect(part.withLock { $0 } == 3)
     }
 
+    /// Longer than any test: only an event ends a wait.
+    private static let forEver: TimeInterval = 3600
+
+    @Test func `the next clauses begin while clauses wait for what never comes, and know what these will find`() async {
+        let notes = BeginningNotes()
+        let silent = ["A", "B"].map { id in
+            clause(id) { run in
+                notes.note(run)
+                _ = try await run.wait { notes.has("C") }
+                throw run.violation("an answer", "none")
+            }
+        }
+        let report = await report(on: silent + [clause("C") { notes.note($0) }])
+        #expect(report.brokenIDs == ["A", "B"])
+        #expect(notes.broken(for: "A") == [[]])
+        #expect(notes.broken(for: "B") == [["A"]])
+        #expect(notes.broken(for: "C") == [["A", "B"]])
+    }
+
+    @Test func `a clause that has begun too early begins anew when the silence before it ends`() async {
+        let notes = BeginningNotes()
+        let slow = clause("A") { run in
+            notes.note(run)
+            guard try await run.wait(until: { notes.has("B") }) else {
+                throw run.violation("B to begin", "it does not")
+            }
+        }
+        let report = await report(on: [slow, clause("B") { notes.note($0) }])
+        #expect(report.isKept, "\(report)")
+        #expect(notes.broken(for: "A") == [[]])
+        #expect(notes.broken(for: "B") == [["A"], []])
+    }
+
+    @Test func `the next situation begins while one waits for what a broken clause judges`() async {
+        let notes = BeginningNotes()
+        let broken = clause("A") { run in throw run.violation("a right answer", "a wrong one") }
+        let other = PlainClause(
+            ("B", .minor),
+            "keep B",
+            intent: "users see it",
+            remedy: "mend it",
+            situations: { _ in [1, 2].map(PlainSituation.init) }
+        ) { run, situation in
+            notes.note(run)
+            if situation.number == 2 { return }
+            _ = try await run.wait(accusing: { "A" }) { notes.broken(for: "B").count == 2 }
+            throw NotJudged(judge: "A", violation: run.violation("a step that A judges", "it fails"))
+        }
+        let report = await report(on: [broken, other])
+        #expect(report.brokenIDs == ["A"])
+        #expect(report.leftOut.map(\.situation) == ["situation 1"])
+        #expect(notes.broken(for: "B") == [["A"], ["A"]])
+    }
+
+    private func report(on clauses: [PlainClause]) async -> ContractReport {
+        await PlainClause.verify(
+            PlainSubject(),
+            clauses,
+            essential: "L1",
+            mistakes: [],
+            timeLimit: Self.forEver,
+            onProgress: nil
+        )
+    }
+
     private func clause(
         _ id: ClauseID,
         scenario: @escaping @Sendable (PlainRun) async throws -> Void
     ) -> PlainClause {
         PlainClause((id, .minor), "keep \(id)", intent: "users see it", remedy: "mend it", scenario: scenario)
+    }
+}
+
+private struct PlainSituation: ClauseSituation {
+    let number: Int
+    var name: String { "situation \(number)" }
+}
+
+/// Which clauses have begun, and which ones were known to be broken then; looked at in waits.
+private final class BeginningNotes: Sendable {
+    private let runs = Locked<[PlainRun]>([])
+
+    func note(_ run: PlainRun) {
+        for run in runs.withLock({ runs in
+            runs.append(run)
+            return runs
+        }) { run.log.check() }
+    }
+
+    func has(_ id: ClauseID) -> Bool { !broken(for: id).isEmpty }
+
+    func broken(for id: ClauseID) -> [Set<ClauseID>] {
+        runs.withLock { $0 }.filter { $0.judgeID == id }.map(\.conditions.broken)
     }
 }
 

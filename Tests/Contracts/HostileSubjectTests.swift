@@ -160,6 +160,41 @@ struct HostileSubjectTests {
         #expect("\(report)".contains("F1  not judged  \(advice)") == !isInTime, "\(report)")
     }
 
+    @Test func `and what is silent in many clauses is waited for in all of them at once`() async {
+        let features: ContractFeatures = [.invalidation, .signIn, .signOut]
+        let subject = ContractSubject("answers its first caller", features: features) { fixture in
+            let calls = Locked(0)
+            return .retrieving { handler in
+                let isFirst = calls.withLock { calls in
+                    calls += 1
+                    return calls == 1
+                }
+                if isFirst { fixture.loader.load(replacing: nil, then: handler) }
+            } invalidate: { _ in
+            } signIn: { _ in
+            } signOut: {
+            }
+        }
+        let events = Locked<[ContractProgress]>([])
+        let report = await ServiceContract.verify(subject, scripts: 0) { progress in
+            events.withLock { $0.append(progress) }
+        }
+        let silences = report.violations.count { $0.observed.hasPrefix("no answer") }
+        #expect(silences > 8, "\(report)")
+        // Such a clause takes four time limits. How many of them began behind the verdict of another one?
+        var (inARow, begun): (Int, Set<ClauseID>) = (0, [])
+        for event in events.withLock({ $0 }) {
+            guard let id = event.clause?.id else { continue }
+            switch event.outcome {
+            case nil: begun.insert(id)
+            case .broken(let violation)? where violation.observed.hasPrefix("no answer") && begun.contains(id):
+                (inARow, begun) = (inARow + 1, [])
+            default: break
+            }
+        }
+        #expect(inARow <= 2, "\(report)")
+    }
+
     @Test func `and what cannot load costs one time limit`() async {
         let clauses = Locked(0)
         let subject = ContractSubject("dead") { _ in

@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 import ContractHarness
 public import Foundation
 
@@ -19,7 +20,7 @@ public enum ServiceContract {
     /// With fewer, as large a share of the others is played.
     public static let defaultScripts = 300
 
-    /// Verifies clauses that the subject's features select, one after the other, and then plays scripts.
+    /// Verifies clauses that the subject's features select, in their order, and then plays scripts.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
     /// does not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article
@@ -43,6 +44,8 @@ public enum ServiceContract {
         defer { notes.remove() }
         if onProgress != nil { notes.areReadOutAfterACrash() }
         let page = notes.newPage()
+        // The last one runs; the others wait for what probably never comes.
+        let running = Locked<[ContractProgress]>([])
         var report = await ContractClause.verify(
             subject,
             clauses,
@@ -50,7 +53,14 @@ public enum ServiceContract {
             mistakes: mistakes,
             timeLimit: timeLimit
         ) { progress in
-            page.note(progress.outcome == nil ? "\(progress)" : nil)
+            let lines = running.withLock { running in
+                running.removeAll { $0.clause?.id == progress.clause?.id }
+                if progress.outcome == nil { running.append(progress) }
+                let waiting = running.dropLast().compactMap(\.clause?.id)
+                return (waiting.isEmpty ? [] : ["\(subject): waited for in \(waiting.list)"])
+                    + running.suffix(1).map { "\($0)" }
+            }
+            page.note(lines.isEmpty ? nil : lines.joined(separator: "\n"))
             onProgress?(progress)
         }
         guard scripts > 0, !report.brokenIDs.contains(.l1) else { return report }

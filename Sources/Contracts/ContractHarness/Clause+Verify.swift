@@ -8,6 +8,9 @@ package struct RunConditions: Sendable {
     package var isPatient = false
     /// The ids of clauses that the subject is known to break.
     package var broken: Set<ClauseID> = []
+    /// Told when the subject has owed something for so long that it probably never does it, and which clause will be
+    /// accused then; `nil` if none will.
+    package var onSilence: (@Sendable (ClauseID?) -> Void)?
 
     package init(timeLimit: TimeInterval, isPatient: Bool = false) {
         self.timeLimit = timeLimit
@@ -63,6 +66,16 @@ package struct Judgement {
     var left: NotJudged?
     /// The situations that say nothing, of a clause that other situations judge.
     var leftOut: [LeftOutSituation] = []
+
+    var isBroken: Bool { if case .broken = outcome { true } else { false } }
+    /// Nothing stands in the way of the clause, and yet it was not judged: the subject was too slow.
+    var isTooSlow: Bool { if case .notJudged = outcome { left == nil } else { false } }
+
+    /// Of a clause that says nothing while the subject breaks the essential one.
+    static func hopeless(_ essential: ClauseID) -> Judgement {
+        let left = NotJudged(judge: essential, violation: nil)
+        return Judgement(outcome: .notJudged(left.reason(broken: [essential])), left: left)
+    }
 }
 
 extension Clause where Subject: VerifiedSubject {
@@ -90,10 +103,13 @@ extension Clause where Subject: VerifiedSubject {
     }
 
     private func outcome(of violation: ContractViolation, by subject: Subject) -> ContractOutcome {
-        !wording.isConvention || subject.promises.contains(wording.id) ? .broken(violation) : .advised(violation)
+        isDefect(for: subject) ? .broken(violation) : .advised(violation)
     }
 
-    /// Verifies clauses one after the other; if the essential one is broken, no other is run.
+    /// Whether a subject that breaks the clause has a defect; if not, the report gives advice.
+    func isDefect(for subject: Subject) -> Bool { !wording.isConvention || subject.promises.contains(wording.id) }
+
+    /// Verifies clauses in their order; if the essential one is broken, no other is run.
     package static func verify(
         _ subject: Subject,
         _ clauses: [Self],
@@ -104,58 +120,40 @@ extension Clause where Subject: VerifiedSubject {
     ) async -> ContractReport {
         // On a thread of its own: progress is told also when the subject blocks all those of the pool.
         await Lane("contract").start {
-            var judgements: [Judgement] = []
-            var tooSlow: Set<ClauseID> = []
-            var conditions = RunConditions(timeLimit: timeLimit)
-            func tell(_ clause: Self, _ outcome: ContractOutcome?) {
-                onProgress?(
-                    ContractProgress(
-                        subject: subject.name,
-                        clause: clause.wording,
-                        outcome: outcome
-                    )
-                )
-            }
-            func judge(_ clause: Self) async -> Judgement {
-                if clause.reasonToSkip(subject) == nil { tell(clause, nil) }
-                let judgement = await clause.judge(subject, conditions)
-                if case .broken = judgement.outcome { conditions.broken.insert(clause.wording.id) }
-                if case .notJudged = judgement.outcome, judgement.left == nil { tooSlow.insert(clause.wording.id) }
-                tell(clause, judgement.outcome)
-                return judgement
-            }
-            for clause in clauses {
-                let isHopeless = conditions.broken.contains(essential)
-                judgements.append(
-                    isHopeless ? Judgement(outcome: .notJudged("mend \(essential) first")) : await judge(clause)
-                )
-            }
+            let sequence = ClauseSequence(
+                subject: subject,
+                essential: essential,
+                timeLimit: timeLimit,
+                onProgress: onProgress
+            )
+            var broken: Set<ClauseID> = []
+            var judgements = await sequence.judge(clauses, &broken)
             let kept = Set(zip(clauses, judgements).filter(\.1.outcome.isKept).map(\.0.wording.id))
             for (row, clause) in clauses.enumerated() {
                 guard let left = judgements[row].left else { continue }
-                if let violation = left.violation, conditions.broken.isEmpty, kept.contains(left.judge) {
+                if let violation = left.violation, broken.isEmpty, kept.contains(left.judge) {
                     // If the other clause found nothing, and nothing else is broken, then the clause that saw the
                     // failure is the broken one. Where a script saw it, the other clause is broken all the same: the
                     // script says so.
                     let id = violation.clause.id
                     let own = id == clause.wording.id ? row : clauses.firstIndex { $0.wording.id == id } ?? row
                     judgements[own] = Judgement(outcome: clauses[own].outcome(of: violation, by: subject))
-                    tell(clauses[own], judgements[own].outcome)
+                    sequence.tell(clauses[own], judgements[own].outcome)
                     guard own != row else { continue }
-                    if case .broken = judgements[own].outcome { conditions.broken.insert(id) }
-                    judgements[row] = await judge(clause)
-                } else if left.violation != nil, conditions.broken.contains(left.judge) {
+                    if case .broken = judgements[own].outcome { broken.insert(id) }
+                    judgements[row] = await sequence.judge([clause], &broken)[0]
+                } else if left.violation != nil, broken.contains(left.judge) {
                     // The fault was not known then, and ended the run: now it leaves out a situation.
-                    judgements[row] = await judge(clause)
+                    judgements[row] = await sequence.judge([clause], &broken)[0]
                 } else {
-                    judgements[row].outcome = .notJudged(left.reason(broken: conditions.broken))
+                    judgements[row].outcome = .notJudged(left.reason(broken: broken))
                 }
             }
             return ContractReport(
                 subject: subject.name,
                 rows: zip(clauses, judgements).map { ($0.wording, $1.outcome) },
                 leftOut: judgements.flatMap(\.leftOut),
-                tooSlowIDs: tooSlow,
+                tooSlowIDs: Set(zip(clauses, judgements).filter { $1.isTooSlow }.map { $0.0.wording.id }),
                 mistakes: mistakes
             )
         }.value

@@ -109,30 +109,54 @@ extension Clause where Subject: VerifiedSubject {
         }
         run = { subject, conditions in
             let situations = situations(subject.features)
-            var leftOut: [LeftOutSituation] = []
-            var first: NotJudged?
+            var begun: [Begun<Result<LeftOutSituation?, any Error>>] = []
             for situation in situations {
-                let context = RunContext(
-                    wording: wording,
-                    subject: subject,
-                    situation: situations.count > 1 ? situation.name : nil,
-                    conditions: conditions
-                )
-                let run = Subject.Run(context, setting)
-                defer { run.end() }
-                do {
-                    try await run.begin()
-                    do { try await scenario(run, situation) } catch let violation as ContractViolation {
-                        throw run.excuse(violation)
+                let next = await Begun("situation") { goesOn in
+                    var own = conditions
+                    own.onSilence = { accused in
+                        // It will leave out this situation, or end the clause.
+                        let isLeftOut = accused.map { $0 != wording.id && conditions.broken.contains($0) } ?? true
+                        if isLeftOut { goesOn(accused) } else { conditions.onSilence?(accused) }
                     }
-                } catch let left as NotJudged where conditions.broken.contains(left.judge) {
-                    leftOut.append(LeftOutSituation(context, left))
-                    first = first ?? left
+                    let context = RunContext(
+                        wording: wording,
+                        subject: subject,
+                        situation: situations.count > 1 ? situation.name : nil,
+                        conditions: own
+                    )
+                    return await Self.attempt(context, setting) { try await scenario($0, situation) }
                 }
+                begun.append(next)
+                if case .failure = next.outcome { break }
             }
+            if begun.contains(where: { $0.outcome == nil }) { conditions.onSilence?(nil) }
+            var endings: [Result<LeftOutSituation?, any Error>] = []
+            for situation in begun { endings.append(await situation.end) }
+            let leftOut = try endings.compactMap { try $0.get() }
             // Known already: there is no reason to try the clause again.
-            if let first, leftOut.count == situations.count { throw NotJudged(judge: first.judge, violation: nil) }
+            if let first = leftOut.first, leftOut.count == situations.count {
+                throw NotJudged(judge: first.brokenID, violation: nil)
+            }
             return leftOut
+        }
+    }
+
+    /// Tries the clause in a situation; the situation is returned if it says nothing.
+    private static func attempt(
+        _ context: RunContext<Subject>,
+        _ setting: Subject.Run.Setting,
+        _ scenario: (Subject.Run) async throws -> Void
+    ) async -> Result<LeftOutSituation?, any Error> {
+        let run = Subject.Run(context, setting)
+        defer { run.end() }
+        do {
+            try await run.begin()
+            do { try await scenario(run) } catch let violation as ContractViolation { throw run.excuse(violation) }
+            return .success(nil)
+        } catch let left as NotJudged where context.conditions.broken.contains(left.judge) {
+            return .success(LeftOutSituation(context, left))
+        } catch {
+            return .failure(error)
         }
     }
 }

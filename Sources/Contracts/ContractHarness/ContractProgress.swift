@@ -24,7 +24,8 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
 
     /// Writes a line to standard error before each clause that is run, and another one if the clause is not kept.
     ///
-    /// If the subject ends the process, the last line names the clause, and the lines before are the report.
+    /// If the subject ends the process, the last line names the clause, and the lines before are the report. Clauses
+    /// that were waiting for an answer at that moment are those without a second line.
     public static let standardError: @Sendable (ContractProgress) -> Void = { progress in
         switch progress.outcome {
         case .kept, .skipped: return

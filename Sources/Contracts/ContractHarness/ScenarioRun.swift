@@ -35,6 +35,8 @@ package protocol ScenarioRun: AnyObject, Sendable {
     init(_ context: RunContext<Subject>, _ setting: Setting)
     /// Makes what is tried; throws if the subject is put together wrongly.
     func begin() async throws
+    /// The clause that judges the present step.
+    var judgeID: ClauseID { get }
     /// What a failed step says: the violation, or that another clause has spoiled the run.
     func excuse(_ violation: ContractViolation) -> any Error
     /// Lets go of it.
@@ -42,6 +44,7 @@ package protocol ScenarioRun: AnyObject, Sendable {
 }
 
 extension ScenarioRun {
+    package var judgeID: ClauseID { context.wording.id }
     package func excuse(_ violation: ContractViolation) -> any Error { violation }
 
     package var subject: Subject { context.subject }
@@ -49,8 +52,17 @@ extension ScenarioRun {
     package var conditions: RunConditions { context.conditions }
 
     /// Waits for what the subject owes, and says whether it came; what comes after the time limit is tried again.
-    package func wait(until condition: @escaping @Sendable () -> Bool) async throws -> Bool {
-        if await comes(condition) { return true }
+    ///
+    /// - Parameter accused: returns the clause that is accused if it does not come, or `nil`; by default the one that
+    ///   judges the step.
+    package func wait(
+        accusing accused: (@Sendable () -> ClauseID?)? = nil,
+        until condition: @escaping @Sendable () -> Bool
+    ) async throws -> Bool {
+        let soon = min(0.25, conditions.timeLimit / 8)
+        if await log.wait(soon, until: condition) { return true }
+        conditions.onSilence?(accused.map { $0() } ?? judgeID)
+        if await log.wait(conditions.timeLimit - soon, until: condition) { return true }
         guard await log.wait(3 * conditions.timeLimit, until: condition) else { return false }
         throw conditions.isPatient ? tooSlow : SlowSubject()
     }

@@ -14,7 +14,7 @@ public enum StoreContract {
     /// The ids of the clauses in which good stores differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<ClauseID> = Set(clauses.filter(\.isConvention).map(\.id))
 
-    /// Verifies clauses that the subject's features select, one after the other, each in a new place.
+    /// Verifies clauses that the subject's features select, in their order, each in a new place.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
     /// does not even keep a credential (K1), nothing else is run. The parameters are those of the contract for

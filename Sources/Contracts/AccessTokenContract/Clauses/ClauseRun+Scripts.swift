@@ -20,7 +20,7 @@ extension ClauseRun {
         guard script.isPossible(for: features) else { return }
         log.happened("\(script)")
         var shown: ContractViolation?
-        for effort in ScriptEffort.accusation(conditions.timeLimit) {
+        for effort in ScriptEffort.accusation(conditions.timeLimit, onSilence: conditions.onSilence) {
             let tolerated = conditions.broken.subtracting([context.wording.id])
             let outcome = await script.played(on: subject, effort, tolerating: tolerated)
             if outcome.isSlow { throw conditions.isPatient ? tooSlow : SlowSubject() }

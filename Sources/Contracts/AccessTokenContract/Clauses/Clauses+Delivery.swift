@@ -67,7 +67,8 @@ extension ServiceContract {
             try await run.expect(loading, gets: token)
         }
         let later = try await run.call()
-        try await run.answerLoads(with: .success(token), until: [later])
+        // That it is answered at all is for others to judge.
+        try await run.answerLoads(with: .success(token), until: [later], accusing: { nil })
         for caller in [loading, later] where caller.details.contains(where: \.cameInsideTheCall) {
             let observed = "\(caller.name)'s handler is called inside it"
             throw run.violation("the handler to be called after the call", observed)
@@ -181,7 +182,8 @@ extension ServiceContract {
         func call(_ name: String, answeredBy result: LoadResult) async throws {
             let caller = try await run.call(name)
             callers.append(caller)
-            try await run.answerLoads(with: result, until: [caller])
+            // That it is answered at all is for others to judge.
+            try await run.answerLoads(with: result, until: [caller], accusing: { nil })
         }
         try await call("caller of a failing load", answeredBy: .failed)
         let leaving = try await run.call("cancelled caller")

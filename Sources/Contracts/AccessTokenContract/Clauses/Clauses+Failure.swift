@@ -102,7 +102,11 @@ extension ServiceContract {
         let caller = try await run.call()
         let expired = LoadResult.success(run.token("expired T", life: -1))
         let isForExpiredTokens = waiters == .oneForExpiredTokens
-        try await run.answerLoads(with: isForExpiredTokens ? expired : .failure(error), until: [caller])
+        try await run.answerLoads(
+            with: isForExpiredTokens ? expired : .failure(error),
+            until: [caller],
+            accusing: { isForExpiredTokens ? nil : .f1 }
+        )
         // The last error may be on its way.
         if caller.answers.isEmpty, run.openLoads.isEmpty { await run.settle() }
         let loads = run.fixture.loader.loads.count

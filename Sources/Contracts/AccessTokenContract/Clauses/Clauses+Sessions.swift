@@ -116,7 +116,11 @@ extension ServiceContract {
         }
         let after = try await run.call("caller after sign-out")
         // Whether a load may be started is for O3 to judge.
-        try await run.answerLoads(with: .failure(ContractLoadError(number: 2)), until: [after])
+        try await run.answerLoads(
+            with: .failure(ContractLoadError(number: 2)),
+            until: [after],
+            accusing: { nil }
+        )
         if let given = after.answers.first?.token {
             throw run.violation("\(after.name) not to get a token", "the caller gets \(run.log.name(given))")
         }

@@ -9,7 +9,8 @@ extension ClauseRun {
     func nextLoad() async throws -> ControlledLoad {
         let number = takenLoads + 1
         let loader = fixture.loader
-        guard try await wait(until: { loader.loads.count >= number }) else {
+        if !wasSilent { _ = try await wait { loader.loads.count >= number } }
+        guard loader.loads.count >= number else {
             throw violation("load \(number) to be started", "it was not; \(situation)")
         }
         takenLoads = number
@@ -35,7 +36,7 @@ extension ClauseRun {
 
     func waitForAnswerOrLoad(_ caller: Caller) async throws {
         let (loader, taken) = (fixture.loader, takenLoads)
-        _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
+        wasSilent = try await !wait { !caller.answers.isEmpty || loader.loads.count > taken }
     }
 
     // MARK: Answers
@@ -129,11 +130,17 @@ extension ClauseRun {
     }
 
     /// Answers all loads that are running, and those that are started, until each of the callers has an answer.
-    func answerLoads(with result: LoadResult, until callers: [Caller]) async throws {
+    ///
+    /// - Parameter accused: the clause that is broken if they get none, as for a wait.
+    func answerLoads(
+        with result: LoadResult,
+        until callers: [Caller],
+        accusing accused: (@Sendable () -> ClauseID?)? = nil
+    ) async throws {
         let loader = fixture.loader
         // A subject that loads again after each error, for ever, is stopped by the count.
         for _ in 0..<(callers.count + 20) {
-            wasSilent = try await !wait {
+            wasSilent = try await !wait(accusing: accused) {
                 callers.allSatisfy { !$0.answers.isEmpty } || loader.loads.contains(where: \.isOpen)
             }
             if wasSilent || callers.allSatisfy({ !$0.answers.isEmpty }) { return }

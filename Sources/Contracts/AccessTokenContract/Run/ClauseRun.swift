@@ -13,6 +13,8 @@ package final class ClauseRun: ScenarioRun {
         var takenLoads = 0
         var unaskedLoads = 0
         var wasSilent = false
+        /// The clauses to which the present step is left, the innermost one last.
+        var judges: [ClauseID] = []
         /// Tokens that have ended, and the callers that must not get them.
         var ended: [(token: EndedToken, callers: [Caller])] = []
     }
@@ -97,12 +99,16 @@ package final class ClauseRun: ScenarioRun {
 
     /// Runs such steps also if the subject is known to break the other clause: here they may succeed all the same.
     func leaving<Value>(to id: ClauseID, _ steps: () async throws -> Value) async throws -> Value {
+        state.withLock { $0.judges.append(id) }
+        defer { state.withLock { _ = $0.judges.removeLast() } }
         do {
             return try await steps()
         } catch let violation as ContractViolation {
             throw NotJudged(judge: id, violation: violation)
         }
     }
+
+    package var judgeID: ClauseID { state.withLock { $0.judges.last } ?? context.wording.id }
 
     package func excuse(_ violation: ContractViolation) -> any Error { faultOfAnEndedToken ?? violation }
 
@@ -158,7 +164,7 @@ package final class ClauseRun: ScenarioRun {
         set { state.withLock { $0.unaskedLoads = newValue } }
     }
 
-    /// All callers were waited for in vain: who asks for one of them need not wait again.
+    /// What the subject owes was waited for in vain: who asks for a part of it need not wait again.
     var wasSilent: Bool {
         get { state.withLock { $0.wasSilent } }
         set { state.withLock { $0.wasSilent = newValue } }

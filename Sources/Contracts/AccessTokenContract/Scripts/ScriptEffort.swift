@@ -1,3 +1,4 @@
+import ContractHarness
 import Foundation
 
 /// How long a script waits for what a subject owes.
@@ -8,6 +9,8 @@ struct ScriptEffort: Sendable {
     let patience: Settling.Patience
     /// Whether what comes within four time limits makes the subject slow, and not wrong.
     let waitsForSlowOnes: Bool
+    /// Told when the subject probably never does what it owes.
+    var onSilence: (@Sendable (ClauseID?) -> Void)?
 
     /// For scripts in which nothing may be wrong, and for shrinking: what is found in haste is tried again.
     static let hasty = ScriptEffort(timeLimit: 0.12, patience: .short, waitsForSlowOnes: false)
@@ -23,7 +26,12 @@ struct ScriptEffort: Sendable {
     }
 
     /// The plays that a fault has to show in, one after the other.
-    static func accusation(_ timeLimit: TimeInterval) -> [ScriptEffort] {
-        [.patient(timeLimit), .again(timeLimit), .again(timeLimit)]
+    static func accusation(
+        _ timeLimit: TimeInterval,
+        onSilence: (@Sendable (ClauseID?) -> Void)? = nil
+    ) -> [ScriptEffort] {
+        var first = ScriptEffort.patient(timeLimit)
+        first.onSilence = onSilence
+        return [first, .again(timeLimit), .again(timeLimit)]
     }
 }

@@ -22,15 +22,19 @@ extension ScriptRun {
     }
 
     private func comesToRest() async -> Bool {
-        if await log.wait(effort.timeLimit, until: { [self] in isAtRest() }) { return true }
-        guard effort.waitsForSlowOnes, await log.wait(3 * effort.timeLimit, until: { [self] in isAtRest() }) else {
-            state.withLock { $0.wasSilent = true }
-            return false
+        do {
+            let isThere =
+                effort.waitsForSlowOnes
+                ? try await run.wait(accusing: { [self] in missingID }) { [self] in isAtRest() }
+                : await run.comes { [self] in isAtRest() }
+            if !isThere { state.withLock { $0.wasSilent = true } }
+            return isThere
+        } catch {
+            // What comes late is no fault; but the next step would come before it.
+            log.happened("the subject is slow")
+            state.withLock { $0.isSlow = true }
+            return true
         }
-        // What comes late is no fault; but the next step would come before it.
-        log.happened("the subject is slow")
-        state.withLock { $0.isSlow = true }
-        return true
     }
 
     private func isAtRest() -> Bool {
@@ -40,8 +44,7 @@ extension ScriptRun {
             // Nothing is owed any more.
             if state.specification.isSpoiled { return true }
             guard state.openReactions.isEmpty, state.openSignOuts == 0 || hasOpenLoads else { return false }
-            var specification = state.specification
-            for event in state.events { specification.take(event) }
+            let specification = state.lookAhead()
             guard specification.faults.isEmpty, !specification.isUndecided, !specification.isSpoiled else {
                 return true
             }
@@ -50,11 +53,14 @@ extension ScriptRun {
         }
     }
 
+    /// The clause that is broken if nothing more happens.
+    private var missingID: ClauseID? { state.withLock { $0.lookAhead().missing()?.clause } }
+
     private func judge() {
         let loads = run.fixture.loader.loads
         let signOuts = run.fixture.loader.signOuts
         state.withLock { state in
-            for event in state.events { state.specification.take(event) }
+            state.specification = state.lookAhead()
             state.events = []
             let cancelled = loads.filter { !$0.isOpen }.map(\.number)
             state.specification.loadsCancelled(cancelled)

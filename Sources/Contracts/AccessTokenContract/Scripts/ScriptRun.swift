@@ -22,9 +22,11 @@ final class ScriptRun: Sendable {
     }
 
     struct State {
-        var specification: Specification
+        var specification: Specification { didSet { preview = nil } }
         /// What happened since the specification was told last.
         var events: [Event] = []
+        /// The specification as it will be when it has been told of the first of these.
+        private var preview: (specification: Specification, events: Int)?
         var callers: [Int: Caller] = [:]
         var reactions: [Int: Step.Reaction] = [:]
         /// The reactions that have not returned, and whether their caller was given a token.
@@ -38,6 +40,16 @@ final class ScriptRun: Sendable {
         var habits: Set<Step.Habit> = []
         var isSlow = false
         var wasSilent = false
+
+        init(_ specification: Specification) { self.specification = specification }
+
+        /// The specification as it will be when it has been told of all that has happened.
+        mutating func lookAhead() -> Specification {
+            var (ahead, told) = preview.take() ?? (specification, 0)
+            for event in events[told...] { ahead.take(event) }
+            preview = (ahead, events.count)
+            return ahead
+        }
     }
 
     /// A service that loads again inside the answer of a loader that answers at once would do so without end, and its
@@ -54,7 +66,8 @@ final class ScriptRun: Sendable {
     init(_ subject: ContractSubject, _ script: Script, _ effort: ScriptEffort, tolerated: Set<ClauseID>) {
         self.effort = effort
         let wording = ServiceContract.clauses[0].wording
-        let conditions = RunConditions(timeLimit: effort.timeLimit, isPatient: true)
+        var conditions = RunConditions(timeLimit: effort.timeLimit, isPatient: true)
+        conditions.onSilence = effort.onSilence
         let context = RunContext(wording: wording, subject: subject, conditions: conditions)
         let setting = ClauseSetting(script.setting, initialToken: script.initialToken)
         let run = ClauseRun(context, setting)
@@ -66,7 +79,7 @@ final class ScriptRun: Sendable {
             tolerated: tolerated,
             name: { run.log.name(AccessToken(value: $0)) }
         )
-        state = Locked(State(specification: specification))
+        state = Locked(State(specification))
     }
 
     func begin() async throws {
