@@ -11,6 +11,14 @@ struct ScriptLook: Sendable {
         case explained
         case unconfirmed
         case slow
+
+        /// Whether more is known of the subject than before.
+        var isNew: Bool {
+            switch self {
+            case .confirmed, .slow: true
+            case .explained, .unconfirmed: false
+            }
+        }
     }
 
     /// A silent script takes a time limit for each try, and threads that are blocked stay so.
@@ -34,22 +42,27 @@ struct ScriptLook: Sendable {
         guard first.clause != nil else { return .unconfirmed }
         let shortest = await shortest(of: first.script, tolerated) { _ in true }
         for candidate in [shortest, first.script] {
-            guard let shown = await confirmed(candidate, tolerated) else { continue }
-            if await isExplained(shown, candidate) { return .explained }
+            guard let shown = await confirmed(candidate, tolerated, first.wasSilent) else { continue }
+            if await isExplained(shown, candidate, first.wasSilent) { return .explained }
             return .confirmed(shown, isSilent: first.wasSilent)
         }
         return .unconfirmed
     }
 
-    /// What the script shows twice more.
-    private func confirmed(_ script: Script, _ tolerated: Set<ClauseID>) async -> ContractViolation? {
+    /// What the script shows twice more; at the same time, if all that takes time is to wait for a silent subject.
+    private func confirmed(
+        _ script: Script,
+        _ tolerated: Set<ClauseID>,
+        _ isSilent: Bool
+    ) async -> ContractViolation? {
+        async let second = isSilent ? played(script, .again(timeLimit), tolerated).violation : nil
         guard let one = await played(script, .again(timeLimit), tolerated).violation else { return nil }
-        let other = await played(script, .again(timeLimit), tolerated).violation
+        let other = isSilent ? await second : await played(script, .again(timeLimit), tolerated).violation
         return one.clause.id == other?.clause.id ? other : nil
     }
 
     /// Whether steps of the script alone show a fault that is known, and is not smaller: then this one comes from it.
-    private func isExplained(_ violation: ContractViolation, _ script: Script) async -> Bool {
+    private func isExplained(_ violation: ContractViolation, _ script: Script, _ isSilent: Bool) async -> Bool {
         let clause = violation.clause
         let known = tolerated.subtracting(unasked).subtracting(Specification.leavingNothingBehind)
         guard !Self.neverExplained.contains(clause.id), !known.isEmpty else { return false }
@@ -57,7 +70,7 @@ struct ScriptLook: Sendable {
         let greater = known.filter { severities[$0].map { $0 >= clause.severity } ?? false }
         let others = tolerated.subtracting(greater)
         let shorter = await shortest(of: script, others) { _ in true }
-        guard shorter.steps.count < script.steps.count, let shown = await confirmed(shorter, others) else {
+        guard shorter.steps.count < script.steps.count, let shown = await confirmed(shorter, others, isSilent) else {
             return false
         }
         return greater.contains(shown.clause.id)

@@ -57,7 +57,7 @@ struct ScriptSearch: Sendable {
     }
 
     /// What is known of the subject so far, and what the next batch of scripts is to look for.
-    private struct Knowledge {
+    private struct Knowledge: Equatable {
         /// The clauses that the subject breaks, and those that nobody asks about.
         var tolerated: Set<ClauseID>
         /// How often scripts that break the clause were looked at, and nothing new was found.
@@ -68,6 +68,19 @@ struct ScriptSearch: Sendable {
         var isSilent = false
         var seen: [Situation: Int] = [:]
     }
+
+    /// A batch that was played, and whose findings are looked at.
+    private struct Batch {
+        let end: Int
+        let outcomes: [ScriptOutcome]
+        /// What is known behind the batch, and what will be if nothing new is found in it.
+        let known: Knowledge
+        let presumed: Knowledge
+        let looks: Begun<[Look]>
+    }
+
+    /// - Parameter isBlocked: a thread of the subject was blocked for good.
+    private typealias Look = (clause: ClauseID, isBlocked: Bool, verdict: ScriptLook.Verdict)
 
     private static let batch = 48
     private static let workers = 6
@@ -97,28 +110,46 @@ struct ScriptSearch: Sendable {
         var known = Knowledge(tolerated: unasked.union(violations.map(\.clause.id)))
         let grid = ScriptGrid.entries(for: subject.features, atMost: scripts)
         let plays = grid.map(Play.given) + (0..<scripts).map(Play.drawn)
-        var next = 0
-        while next < plays.count {
-            guard result.findings.count < Self.mostFindings,
-                !known.blocks || known.blockedScripts < Self.mostBlockedScripts
-            else { break }
-            let end = min(plays.count, next + Self.batch)
-            let outcomes = await play(plays[next..<end], known)
-            next = end
-            for outcome in outcomes {
-                result.count.add(outcome)
-                for situation in outcome.situations { known.seen[situation, default: 0] += 1 }
+        var played = 0
+        // In their order. What is found in them has come to a silence, and probably is nothing new.
+        var begun: [Batch] = []
+        var abandoned: [Batch] = []
+        while played < plays.count {
+            let next = begun.last?.end ?? played
+            let presumed = begun.last?.presumed ?? known
+            if next < plays.count, begun.first?.looks.outcome == nil, result.findings.count < Self.mostFindings,
+                !presumed.blocks || presumed.blockedScripts < Self.mostBlockedScripts
+            {
+                begun.append(await begin(plays[next..<min(plays.count, next + Self.batch)], presumed))
+                continue
             }
-            known.blockedScripts += outcomes.count(where: \.isBlocked)
-            await look(at: outcomes, &known, &result)
+            guard !begun.isEmpty else { break }
+            let batch = begun.removeFirst()
+            (played, known) = (batch.end, batch.known)
+            for outcome in batch.outcomes { result.count.add(outcome) }
+            for look in await batch.looks.end { take(look, &known, &result) }
+            if known != batch.presumed {
+                abandoned += begun
+                begun = []
+            }
         }
-        result.count.notPlayed = plays.count - next
+        // No code of the subject runs when the verification has ended.
+        for batch in abandoned + begun { _ = await batch.looks.end }
+        result.count.notPlayed = plays.count - played
         result.group(behind: violations)
         return result
     }
 
-    /// Looks at the shortest script of each clause, at all of them at once: most of the time is spent on waiting.
-    private func look(at outcomes: [ScriptOutcome], _ known: inout Knowledge, _ result: inout Result) async {
+    /// Plays a batch, and begins to look at the shortest script of each clause, at all of them at once.
+    ///
+    /// Most of the time is spent on waiting for what never comes. So this returns when all else is done.
+    private func begin(_ plays: ArraySlice<Play>, _ former: Knowledge) async -> Batch {
+        let outcomes = await play(plays, former)
+        var known = former
+        for outcome in outcomes {
+            for situation in outcome.situations { known.seen[situation, default: 0] += 1 }
+        }
+        known.blockedScripts += outcomes.count(where: \.isBlocked)
         var shortest: [(clause: ClauseID, outcome: ScriptOutcome)] = []
         for outcome in outcomes {
             guard let clause = outcome.clause, known.vainLooks[clause, default: 0] < Self.mostVainLooks else {
@@ -139,24 +170,39 @@ struct ScriptSearch: Sendable {
             isKnownToBeSilent: known.isSilent,
             notes: notes
         )
-        let tasks = shortest.map { clause, outcome in
-            (clause, outcome.isBlocked, Lane("look at \(clause)").start { await look.verdict(on: outcome.script) })
-        }
-        for (clause, isBlocked, task) in tasks {
-            switch await task.value {
-            case .confirmed(let violation, let isSilent):
-                known.isSilent = known.isSilent || isSilent
-                known.blocks = known.blocks || isBlocked
-                if known.tolerated.insert(violation.clause.id).inserted { result.findings.append(violation) }
-                if violation.clause.id != clause { known.vainLooks[clause, default: 0] += 1 }
-            case .explained: known.vainLooks[clause, default: 0] += 1
-            case .slow:
-                result.count.tooSlowFor.insert(clause)
-                known.tolerated.insert(clause)
-            case .unconfirmed:
-                result.count.unconfirmed += 1
-                known.vainLooks[clause, default: 0] += 1
+        let looks = await Begun("looks") { [shortest] isSilent in
+            let tasks = shortest.map { clause, outcome in
+                (clause, outcome, Lane("look at \(clause)").start { await look.verdict(on: outcome.script) })
             }
+            var isNew = false
+            // What blocks threads for good is waited for: more scripts would block more of them.
+            for (_, outcome, task) in tasks where !outcome.wasSilent || outcome.isBlocked {
+                isNew = await task.value.isNew || isNew
+            }
+            if !isNew { isSilent(nil) }
+            var looks: [Look] = []
+            for (clause, outcome, task) in tasks { looks.append((clause, outcome.isBlocked, await task.value)) }
+            return looks
+        }
+        var presumed = known
+        for (clause, _) in shortest { presumed.vainLooks[clause, default: 0] += 1 }
+        return Batch(end: plays.endIndex, outcomes: outcomes, known: known, presumed: presumed, looks: looks)
+    }
+
+    private func take(_ look: Look, _ known: inout Knowledge, _ result: inout Result) {
+        switch look.verdict {
+        case .confirmed(let violation, let isSilent):
+            known.isSilent = known.isSilent || isSilent
+            known.blocks = known.blocks || look.isBlocked
+            if known.tolerated.insert(violation.clause.id).inserted { result.findings.append(violation) }
+            if violation.clause.id != look.clause { known.vainLooks[look.clause, default: 0] += 1 }
+        case .explained: known.vainLooks[look.clause, default: 0] += 1
+        case .slow:
+            result.count.tooSlowFor.insert(look.clause)
+            known.tolerated.insert(look.clause)
+        case .unconfirmed:
+            result.count.unconfirmed += 1
+            known.vainLooks[look.clause, default: 0] += 1
         }
     }
 
