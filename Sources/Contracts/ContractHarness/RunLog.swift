@@ -13,10 +13,18 @@ package final class RunLog: Sendable {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
+    /// Most lines are never read: what describes itself is kept as it is.
+    private struct Line {
+        let head: String
+        let value: (any Sendable & CustomStringConvertible)?
+
+        var text: String { value.map { shortened(head + "\($0)") } ?? head }
+    }
+
     private struct State {
         var lines = 0
-        var first: [String] = []
-        var last: [String] = []
+        var first: [Line] = []
+        var last: [Line] = []
         var events: [AccessTokenEvent] = []
         var names: [(value: String, name: String)] = []
         var waits: [Wait] = []
@@ -31,6 +39,10 @@ package final class RunLog: Sendable {
 
     private let state = Locked(State())
 
+    private static func shortened(_ line: String) -> String {
+        line.count > longestLine ? "\(line.prefix(longestLine))…" : line
+    }
+
     package init() {}
 
     /// Grows with each line.
@@ -40,7 +52,7 @@ package final class RunLog: Sendable {
     package var trace: [String] {
         state.withLock { state in
             let left = state.lines - state.first.count - state.last.count
-            return state.first + (left > 0 ? ["… \(left) more …"] : []) + state.last
+            return state.first.map(\.text) + (left > 0 ? ["… \(left) more …"] : []) + state.last.map(\.text)
         }
     }
 
@@ -60,8 +72,10 @@ package final class RunLog: Sendable {
         }
     }
 
-    package func happened(_ line: String) {
-        let line = line.count > Self.longestLine ? "\(line.prefix(Self.longestLine))…" : line
+    /// - Parameter value: what stands behind the words.
+    package func happened(_ words: String, _ value: (any Sendable & CustomStringConvertible)? = nil) {
+        let isLong = words.utf8.count > Self.longestLine
+        let line = Line(head: isLong ? Self.shortened(words) : words, value: value)
         state.withLock { state in
             state.lines += 1
             if state.first.count < Self.longestPart {
@@ -78,7 +92,7 @@ package final class RunLog: Sendable {
         state.withLock { state in
             if state.events.count < 1000 { state.events.append(event) }
         }
-        happened("event: \(event)")
+        happened("event: ", event)
     }
 
     /// Waits until `condition` holds, which is looked at after each change; says whether it does.

@@ -6,7 +6,7 @@ import Foundation
 extension ScriptRun {
     /// Performs a step, waits until everything has come to rest, and judges what came of it.
     func perform(_ step: Step) async throws {
-        log.happened("step \(step)")
+        log.happened("step ", step)
         change { $0.begin(step) }
         switch step {
         case .retrieve(let refresh, let isCancelled, let reaction):

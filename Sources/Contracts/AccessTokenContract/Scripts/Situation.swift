@@ -3,23 +3,24 @@
 /// Two scripts that meet in the same situation try the same there: how many there were says how much was looked at.
 struct Situation: Hashable, Sendable {
     private enum Cached: Hashable { case none, ageing, fresh }
+    private enum Purpose: Hashable { case awaited, ahead, forced }
 
-    private let step: String
+    private let step: Step
     private let isSignedIn: Bool
     private let isFirstSession: Bool
     private let cached: Cached
-    private let loads: [String]
+    private let loads: [Purpose]
     private let hasFormerLoad: Bool
     private let hasLateLoad: Bool
     private let waiters: Int
 
     init(_ step: Step, _ specification: Specification) {
         let facts = specification.facts
-        self.step = step.kind
+        self.step = step.withoutDetails
         isSignedIn = facts.isSignedIn
         isFirstSession = facts.session == 1
         cached = specification.sure(facts).map { specification.isFresh($0, facts) ? .fresh : .ageing } ?? .none
-        loads = facts.running.map { $0.isForced ? "forced" : $0.isAhead ? "ahead" : "awaited" }
+        loads = facts.running.map { $0.isForced ? .forced : $0.isAhead ? .ahead : .awaited }
         hasFormerLoad = !facts.formerLoads.isEmpty
         hasLateLoad = facts.loads.contains { $0.isTimedOut && !$0.hasEnded }
         waiters = min(2, facts.waiting.count)
@@ -45,26 +46,20 @@ extension Step {
         case .answer(.failure, _), .answer(.permanentFailure, _), .answer(.cancellation, _): "failure"
         case .pass(.fourSeconds), .pass(.sixSeconds), .pass(.nineSeconds), .pass(.elevenSeconds): "deadline"
         case .pass: "time"
-        default: kind
+        default: "\(withoutDetails)"
         }
     }
 
-    fileprivate var kind: String {
+    /// Which of the steps of a kind it is does not matter, as far as this is the same.
+    fileprivate var withoutDetails: Step {
         switch self {
-        case .retrieve(_, true, _): "cancelled call"
-        case .retrieve(let refresh, _, _): refresh ? "refresh" : "call"
-        case .crowd: "crowd"
-        case .cancel: "cancel"
-        case .answer(let answer, let load): "\(answer) from \(load)"
-        case .answerAmidCalls: "amid calls"
-        case .again: "again"
-        case .reject(let token): "reject \(token)"
-        case .signIn(let token): "sign-in with \(token)"
-        case .signOut: "sign-out"
-        case .pass(let time): "pass \(time)"
-        case .callRightAfter(let change): "call right after \(change)"
-        case .drop: "drop"
-        case .loader: "loader"
+        case .retrieve(_, true, _): .cancelledCall
+        case .retrieve(let refresh, _, _): refresh ? .refresh : .call
+        case .crowd: .crowd(rejecting: false)
+        case .cancel: .cancel(.first)
+        case .again: .again(.token)
+        case .loader: .loader(.answersAtOnce)
+        case .answer, .answerAmidCalls, .reject, .signIn, .signOut, .pass, .callRightAfter, .drop: self
         }
     }
 }

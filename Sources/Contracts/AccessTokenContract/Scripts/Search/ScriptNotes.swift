@@ -70,11 +70,11 @@ final class ScriptNotes: Sendable {
         try? pipe?.fileHandleForWriting.close()
     }
 
-    private func write(_ text: Data, on page: Int) {
+    private func write(_ data: Data, on page: Int, at offset: Int = 0) {
         state.withLock { state in
             // A file that cannot be written is no reason to end the search.
-            try? state.file?.seek(toOffset: UInt64(page * Self.pageSize))
-            try? state.file?.write(contentsOf: text)
+            try? state.file?.seek(toOffset: UInt64(page * Self.pageSize + offset))
+            try? state.file?.write(contentsOf: data)
         }
     }
 
@@ -82,7 +82,8 @@ final class ScriptNotes: Sendable {
     final class Page: Sendable {
         private let number: Int
         private let notes: ScriptNotes
-        private let script = Locked([] as Script)
+        /// How many bytes stand on the page that stay there, and what comes before and behind the next step.
+        private let line = Locked((length: 0, next: "", end: ""))
 
         init(number: Int, notes: ScriptNotes) {
             self.number = number
@@ -92,21 +93,31 @@ final class ScriptNotes: Sendable {
         /// Notes what the subject is asked at present; `nil` if nothing.
         func note(_ line: String?) {
             notes.write(ScriptNotes.blankPage, on: number)
-            if let line { notes.write(Data(line.utf8).prefix(ScriptNotes.pageSize - 1), on: number) }
+            if let line { write(line, at: 0) }
         }
 
+        /// Begins a script that has no steps yet.
         func begin(_ script: Script) {
-            self.script.withLock { $0 = script }
+            let text = "\(script)"
+            let end = text.hasSuffix("])") ? "])" : "]"
+            line.withLock { $0 = (0, String(text.dropLast(end.count)), end) }
             notes.write(ScriptNotes.blankPage, on: number)
         }
 
+        /// Notes a step behind the others.
         func note(_ step: Step) {
-            let line = script.withLock { script in
-                script.steps.append(step)
-                return "\(script)"
+            let (text, offset) = line.withLock { line in
+                let (text, offset) = (line.next + "\(step)", line.length)
+                line.length += text.utf8.count
+                line.next = ", "
+                return (text + line.end, offset)
             }
-            // Each line is longer than the one before, and covers it.
-            notes.write(Data(line.utf8).prefix(ScriptNotes.pageSize - 1), on: number)
+            write(text, at: offset)
+        }
+
+        private func write(_ text: String, at offset: Int) {
+            let data = Data(text.utf8).prefix(max(0, ScriptNotes.pageSize - 1 - offset))
+            if !data.isEmpty { notes.write(data, on: number, at: offset) }
         }
 
         func close() {
