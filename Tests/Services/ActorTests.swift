@@ -54,8 +54,25 @@ struct ActorTests {
         #expect(try await executorsOfClockReads().first == .callers)
     }
 
-    @Test func `a caller leaves its actor to wait`() async throws {
+    @Test func `a caller leaves its actor to begin a load`() async throws {
         #expect(try await executorsOfClockReads().last == .another)
+    }
+
+    @Test @MainActor func `a caller joins a load without entering the service's actor`() async throws {
+        let reads = Locked(0)
+        let service = AsyncAccessTokenService(
+            loader: loader,
+            clock: WatchedClock(base: clock) { reads.withLock { $0 += 1 } }
+        )
+        let first = Task { try await service.token() }
+        let load = await loader.started(1)
+        reads.withLock { $0 = 0 }
+        let second = Task { @MainActor in try await service.token() }
+        // Runs on the main actor behind the second caller, who waits by then.
+        await Task { @MainActor in }.value
+        load?.answer(.success(validToken))
+        #expect(try await [first.valueInTime, second.valueInTime] == [validToken, validToken])
+        #expect(reads.withLock { $0 } == 2, "one for the snapshot, one for the end of the load, none for a decision")
     }
 
     @Test(arguments: [TaskPriority.background, .high])

@@ -15,15 +15,12 @@ extension AccessTokenService: AsyncAccessTokenProviding {
 
     @usableFromInline
     nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
-        let cancelled = Latch()
+        let task = Suspension()
+        let retrieval = retrieveToken(.task(task), isCancelled: Task.isCancelled)
         return try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                // A caller that is cancelled already has its answer before it could be cancelled.
-                let retrieval = unsafe retrieveToken(.task(continuation), isCancelled: Task.isCancelled)
-                cancelled.whenFired { retrieval.cancel() }
-            }
+            try await task.answer()
         } onCancel: {
-            cancelled.fire()
+            retrieval.cancel()
         }
     }
 

@@ -1,7 +1,8 @@
 public import AccessTokenCore
+import AccessTokenFoundation
 public import AccessTokenSynchronization
 
-/// Gives many callers one valid token, by `async` functions: an actor isolates an array of waiters.
+/// Gives many callers one valid token, by `async` functions: an actor guards an array of waiters.
 ///
 /// Concurrent callers share one load of a new token (clauses S1 and S2 of the contract: see `Clauses.md`).
 ///
@@ -10,31 +11,33 @@ public import AccessTokenSynchronization
 /// let token = try await service.token()
 /// ```
 ///
-/// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without
-/// one, or with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2);
-/// callback code that waits beside them, by an adapter, is answered first. Loads run in tasks of the service's own,
-/// without any caller's task-local values, at one high priority.
+/// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. While a
+/// load runs that every caller has to wait for, it suspends there. Otherwise, or with an event handler, it enters the
+/// actor first. Waiters are resumed in the order in which they came (D2); callback code that waits beside them, by an
+/// adapter, is answered first. Loads run in tasks of the service's own, without any caller's task-local values, at one
+/// high priority.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision, on a state machine, and the waiters | the actor. It runs on the pool or on the calling task's preferred executor; if that executor blocks, the actor blocks |
+/// | every decision, on a state machine | the actor. It runs on the pool or on the calling task's preferred executor; if that executor blocks, the actor blocks |
+/// | the waiters | a lock. Decisions take them out on the actor; while every caller has to wait, a caller adds itself without the actor |
 /// | the loader | a task for each load, on the executor given |
-/// | waiting tasks | their own executors |
+/// | waiting tasks | their own executors, whose `enqueue` is called on the actor; if it blocks, the actor blocks |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a thread that all timers share, and then the actor, on a thread of the pool |
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var machine: AccessTokenStateMachine
     /// The callers that wait for a load, in order: an array of tasks, and one of handlers that came by an adapter.
-    private var waiters = Waiters()
+    private let waiters = PendingCallers()
 
     /// The valid token, for callers that need not wait.
     @usableFromInline nonisolated let snapshot: TokenSnapshot
     @usableFromInline nonisolated let clock: ServiceClock
 
     private let loader: any AsyncAccessTokenLoader
-    private let policy: AccessTokenPolicy
+    private let loadDeadline: TimeInterval?
     /// Calls the loader: on the executor given, or in the global pool.
     private let startLoaderTask: TaskStarter
     /// Starts the service's other tasks, which no loader can hold up.
@@ -106,7 +109,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         self.startTask = startTask
         self.startLoaderTask = startLoaderTask ?? startTask
         self.clock = ServiceClock(clock)
-        self.policy = policy.corrected
+        loadDeadline = policy.corrected.loadDeadline
         self.events = events
         machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: events != nil, at: clock.now)
         snapshot = TokenSnapshot(reportsHits: events != nil)
@@ -181,14 +184,16 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Answers a task, or makes it a waiter.
     @usableFromInline
-    func waitForToken() async throws -> AccessToken {
-        let (loads, isCancelled) = (LoadContext.currentLoads, Task.isCancelled)
-        // The actor is not left until the waiter is in the list: a cancellation finds it there.
-        let id = waiters.nextID()
+    nonisolated(nonsending) final func waitForToken() async throws -> AccessToken {
+        let task = Suspension()
+        let loads = LoadContext.currentLoads
+        var id: Waiter.ID?
+        // Others may be answered at once; and where there are events, the state machine has to tell who waits.
+        if !Task.isCancelled, loads.isEmpty, events == nil { id = waiters.appendIfOpen(.task(task)) }
+        if id == nil { id = await decide(on: .task(task), inside: loads) }
+        guard let id else { return try await task.answer() }
         return try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                unsafe decide(on: .task(continuation), as: id, isCancelled: isCancelled, inside: loads)
-            }
+            try await task.answer()
         } onCancel: {
             startTask { [self] in await cancel(id) }
         }
@@ -201,21 +206,11 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         inside loads: [Load.ID],
         then handler: @escaping @Sendable (LoadResult) -> Void
     ) -> Waiter.ID? {
-        decide(on: .handler(handler), as: waiters.nextID(), isCancelled: false, inside: loads)
+        decide(on: .handler(handler), inside: loads)
     }
 
-    /// Not inlined: that would make the frame of each waiting task larger, by an allocation.
-    ///
-    /// - Returns: the ID, if the caller waits.
-    @discardableResult
-    @inline(never)
-    private func decide(
-        on waiter: Waiter,
-        as newID: Waiter.ID,
-        isCancelled: Bool,
-        inside loads: [Load.ID]
-    ) -> Waiter.ID? {
-        let now = clock.now
+    private func decide(on waiter: Waiter, inside loads: [Load.ID]) -> Waiter.ID? {
+        let (isCancelled, now) = (Task.isCancelled, clock.now)
         var id: Waiter.ID?
         perform {
             // Single flight: the first caller starts a load (S1), and all others join it (S2).
@@ -226,11 +221,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
                 send(Answer(to: waiter, .success(token)))
                 start(load)
             case .wait:
-                id = newID
-                waiters.append(waiter, as: newID)
+                id = waiters.append(waiter)
             case .waitAndLoad(let load):
-                id = newID
-                waiters.append(waiter, as: newID)
+                id = waiters.append(waiter)
                 start(load)
             }
         }
@@ -258,7 +251,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Loads
 
     private func start(_ load: Load) {
-        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
+        let deadline = clock.schedule(after: loadDeadline) { [self] in
             startTask { await self.deadlinePassed(load) }
         }
         let task = startTask { [self] in await run(load, deadline) }
@@ -292,7 +285,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func loadFinished(_ load: Load, _ answer: LoadAnswer?) {
         let now = clock.now
         perform {
-            switch machine.loadFinished(load, answer, waiters: waiters.count, at: now) {
+            switch machine.loadFinished(load, answer, waiters: waiters.close(), at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -304,7 +297,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func deadlinePassed(_ load: Load) {
         let now = clock.now
         perform {
-            switch machine.deadlinePassed(load, waiters: waiters.count, at: now) {
+            switch machine.deadlinePassed(load, waiters: waiters.close(), at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -318,7 +311,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func beginSession(with token: AccessToken?) {
         let now = clock.now
         perform {
-            switch machine.signIn(token, waiters: waiters.count, at: now) {
+            switch machine.signIn(token, waiters: waiters.close(), at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -331,7 +324,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Parameter loads: the loads inside which the caller is.
     package func endSession(inside loads: [Load.ID], then done: @escaping @Sendable () -> Void) {
         perform {
-            let action = machine.signOut(inside: loads, waiters: waiters.count, then: done)
+            let action = machine.signOut(inside: loads, waiters: waiters.close(), then: done)
             answerAll(.failure(AccessTokenError.signedOut))
             switch action {
             case .forget(let sessionEpoch, let running):
@@ -367,7 +360,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     @concurrent
     private nonisolated func askLoaderToForget(_ sessionEpoch: Int) async {
-        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
+        let deadline = clock.schedule(after: loadDeadline) { [self] in
             startTask { await self.forgettingTimedOut(sessionEpoch) }
         }
         await loader.signOut()
@@ -401,6 +394,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func perform(_ decision: () -> Void) {
         decision()
         publish {}
+        if machine.isAwaited { waiters.open() }
     }
 
     private func publish(_ answer: () -> Void) {

@@ -1,4 +1,5 @@
 public import AccessTokenCore
+import AccessTokenFoundation
 public import AccessTokenSynchronization
 public import Dispatch
 
@@ -35,7 +36,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private let queue = DispatchQueue(label: "AccessTokenService")
     private var machine: AccessTokenStateMachine
     /// The callers that wait for a load, in order: an array of handlers, and one of tasks that came by an adapter.
-    private let pendingHandlers = PendingHandlers()
+    private let pendingHandlers = PendingCallers()
     /// What is to be done after the present decision, when the queue has been left.
     private var effects: [() -> Void] = []
 
@@ -44,7 +45,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     @usableFromInline let clock: ServiceClock
 
     private let loader: any AccessTokenLoader
-    private let policy: AccessTokenPolicy
+    private let loadDeadline: TimeInterval?
     private let loaderQueue: any SerialQueue
     package let handlerQueue: any SerialQueue
     private let events: EventDelivery?
@@ -97,7 +98,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         self.loaderQueue = loaderQueue
         self.handlerQueue = handlerQueue
         self.clock = ServiceClock(clock)
-        self.policy = policy.corrected
+        loadDeadline = policy.corrected.loadDeadline
         self.events = events
         machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: events != nil, at: clock.now)
         snapshot = TokenSnapshot(reportsHits: events != nil)
@@ -225,7 +226,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     private func start(_ load: Load) {
         afterwards { [self] in
-            let deadline = clock.schedule(after: policy.loadDeadline) { [self] in deadlinePassed(load) }
+            let deadline = clock.schedule(after: loadDeadline) { [self] in deadlinePassed(load) }
             loaderQueue.enqueue { [self] in run(load, deadline) }
         }
     }
@@ -332,7 +333,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     }
 
     private func askLoaderToForget(_ sessionEpoch: Int) {
-        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
+        let deadline = clock.schedule(after: loadDeadline) { [self] in
             perform { machine.forgettingTimedOut(sessionEpoch).forEach(afterwards) }
         }
         let finish = OneShot(abandoned: ()) { [self] in

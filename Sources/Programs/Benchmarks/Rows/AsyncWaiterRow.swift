@@ -9,7 +9,7 @@ enum AsyncWaiterRow {
         waiterComparisons(isQuick, of: "tasks") { count in
             [
                 Contender(SharedTask.name) { run(SharedTask.self, count, timeOfWaiters) },
-                Contender(Service.name, limit: 2.2) { run(Service.self, count, timeOfWaiters) },
+                Contender(Service.name, limit: 2) { run(Service.self, count, timeOfWaiters) },
             ]
         }
     }

@@ -25,7 +25,7 @@ enum CallbackWaiterRow {
         waiterComparisons(isQuick, of: "handlers") { count in
             [
                 Contender(sundell) { run(sundellDesign, count, timeOfWaiters) },
-                Contender(service, limit: 1) { run(serviceDesign, count, timeOfWaiters) },
+                Contender(service, limit: 0.7) { run(serviceDesign, count, timeOfWaiters) },
             ]
         }
     }

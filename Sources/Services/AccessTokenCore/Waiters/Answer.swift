@@ -6,14 +6,14 @@ import AccessTokenSynchronization
 /// queue.
 package final class Answer: Sendable {
     private let handlers: Locked<WaiterList<Waiter.Handler>>
-    private let tasks: WaiterList<Waiter.Suspension>
+    private let tasks: WaiterList<Suspension>
     private let result: LoadResult
 
     package let hasHandlers: Bool
 
     init(
         to handlers: consuming WaiterList<Waiter.Handler>,
-        _ tasks: WaiterList<Waiter.Suspension>,
+        _ tasks: WaiterList<Suspension>,
         _ result: LoadResult
     ) {
         hasHandlers = handlers.count > 0
@@ -23,7 +23,7 @@ package final class Answer: Sendable {
     }
 
     package convenience init(to waiter: Waiter, _ result: LoadResult) {
-        var (handlers, tasks) = (WaiterList<Waiter.Handler>(), WaiterList<Waiter.Suspension>())
+        var (handlers, tasks) = (WaiterList<Waiter.Handler>(), WaiterList<Suspension>())
         switch waiter {
         case .handler(let handler): handlers.append(handler, as: 0)
         case .task(let suspension): tasks.append(suspension, as: 0)

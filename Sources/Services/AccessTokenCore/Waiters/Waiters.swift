@@ -3,35 +3,24 @@
 /// A waiter is in here until it is taken out, and whoever takes it out answers it: so each is answered once (D1).
 package struct Waiters: Sendable {
     private var handlers = WaiterList<Waiter.Handler>()
-    private var tasks = WaiterList<Waiter.Suspension>()
+    private var tasks = WaiterList<Suspension>()
     private var lastID: Waiter.ID = 0
+    /// See ``PendingCallers``.
+    var isOpen = false
 
     package init() {}
 
     /// How many wait.
     package var count: Int { handlers.count + tasks.count }
 
-    /// Names a waiter before it comes, so that its cancellation can be prepared.
-    package mutating func nextID() -> Waiter.ID {
-        lastID += 1
-        return lastID
-    }
-
-    /// Adds a waiter behind the others.
-    ///
-    /// - Parameter id: from ``nextID()``.
-    package mutating func append(_ waiter: Waiter, as id: Waiter.ID) {
-        switch waiter {
-        case .handler(let handler): handlers.append(handler, as: id)
-        case .task(let suspension): tasks.append(suspension, as: id)
-        }
-    }
-
     /// Adds a waiter behind the others; returns its name.
     package mutating func append(_ waiter: Waiter) -> Waiter.ID {
-        let id = nextID()
-        append(waiter, as: id)
-        return id
+        lastID += 1
+        switch waiter {
+        case .handler(let handler): handlers.append(handler, as: lastID)
+        case .task(let suspension): tasks.append(suspension, as: lastID)
+        }
+        return lastID
     }
 
     /// Takes one out, unless it has been taken already.
