@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 
 /// The cost of each of many tasks that wait for one load, by their number: flat is linear growth in all.
@@ -75,7 +76,14 @@ enum AsyncWaiterRow {
 
         init(loader: GatedLoader, executor: any TaskExecutor) {
             let policy = AccessTokenPolicy(loadDeadline: nil)
-            service = AsyncAccessTokenService(loader: loader, policy: policy, executor: executor)
+            // All tasks of the service run on the one thread, the end of the load among them.
+            service = AsyncAccessTokenService(
+                loader: loader,
+                policy: policy,
+                clock: SystemClock(),
+                startTask: TaskStarter(executor: executor),
+                events: nil
+            )
         }
 
         func token() async throws -> AccessToken { try await service.token() }
