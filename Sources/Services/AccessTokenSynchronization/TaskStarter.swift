@@ -5,26 +5,31 @@
 package struct TaskStarter: Sendable {
     package typealias Operation = @Sendable @concurrent () async -> Void
 
-    private let start: @Sendable (@escaping Operation) -> Task<Void, Never>
-    /// Runs a part of a task on the executor; `nil` in the global pool, where that task runs already.
-    private let visit: (@Sendable @concurrent (_ part: Operation) async -> Void)?
+    /// A class: a service that has no executor is as small as it can be.
+    private final class Executor: Sendable {
+        let start: @Sendable (@escaping Operation) -> Task<Void, Never>
+        let run: @Sendable @concurrent (_ part: Operation) async -> Void
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        init(_ executor: any TaskExecutor) {
+            start = { Task.detached(executorPreference: executor, priority: .high, operation: $0) }
+            run = { part in await withTaskExecutorPreference(executor) { await part() } }
+        }
+    }
+
+    /// `nil` is the global pool.
+    private let executor: Executor?
 
     /// Starts tasks in the global pool.
-    package init() {
-        start = { Task.detached(priority: .high, operation: $0) }
-        visit = nil
-    }
+    package init() { executor = nil }
 
     /// Starts tasks on an executor.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    package init(executor: any TaskExecutor) {
-        start = { Task.detached(executorPreference: executor, priority: .high, operation: $0) }
-        visit = { part in await withTaskExecutorPreference(executor) { await part() } }
-    }
+    package init(executor: any TaskExecutor) { self.executor = Executor(executor) }
 
     @discardableResult
-    package func callAsFunction(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-        start(operation)
+    package func callAsFunction(_ operation: @escaping Operation) -> Task<Void, Never> {
+        executor?.start(operation) ?? Task.detached(priority: .high, operation: operation)
     }
 
     /// Runs a part of the caller's task on the executor, and goes on in the global pool.
@@ -33,9 +38,9 @@ package struct TaskStarter: Sendable {
     /// on the executor of the task that enters it, and nobody else gets in before that.
     @concurrent
     package func run<Value: Sendable>(_ part: @Sendable @concurrent () async -> Value) async -> Value? {
-        guard let visit else { return await part() }
+        guard let executor else { return await part() }
         let value = Locked<Value?>(nil)
-        await visit {
+        await executor.run {
             let new = await part()
             value.withLock { $0 = new }
         }

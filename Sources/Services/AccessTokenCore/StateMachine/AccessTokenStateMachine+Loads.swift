@@ -37,7 +37,7 @@ extension AccessTokenStateMachine {
     /// more.
     package mutating func loadBegins(_ load: Load) -> Bool {
         guard currentLoad == load.id else { return false }
-        begunLoad = load.id
+        begunLoad = load.id.number
         return true
     }
 
@@ -103,7 +103,7 @@ extension AccessTokenStateMachine {
         guard let current = session.runningLoad, current.load.id == load.id else { return .nothing }
         let seconds = max(0, now.timeIntervalSince(current.startedAt))
         report(.init(.loadTimedOut, load: load.id.number, waiters: waiters, seconds: seconds))
-        if begunLoad == load.id {
+        if begunLoad == load.id.number {
             formerLoads.append(FormerLoad(load: load, reason: .overdue, rejected: current.rejected))
         }
         return giveUp(current, failing: AccessTokenError.loadTimedOut, at: now)

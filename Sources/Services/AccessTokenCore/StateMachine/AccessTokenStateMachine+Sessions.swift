@@ -96,7 +96,9 @@ extension AccessTokenStateMachine {
         }
         switch session {
         case .loadingAhead(let current, _), .loading(let current, _):
-            if begunLoad == current.load.id { formerLoads.append(FormerLoad(load: current.load, reason: reason)) }
+            if begunLoad == current.load.id.number {
+                formerLoads.append(FormerLoad(load: current.load, reason: reason))
+            }
             return current.load.enclosing.dropLast()
         case .held(let inside, _): return inside
         case .signedOut, .current, .outdated: return []

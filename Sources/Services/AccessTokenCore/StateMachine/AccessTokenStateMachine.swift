@@ -21,10 +21,10 @@ package struct AccessTokenStateMachine: Sendable {
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
     var lastLoad = 0
-    /// The last load that the loader was asked for; one that is given up before that is never begun.
+    /// The number of the last load that was begun; one that is given up before that is never begun.
     ///
-    /// Not a part of the session: nothing that is published changes, and a look at the store is none too late.
-    var begunLoad: Load.ID?
+    /// It is no part of the session: a look at the store is not too old because a load begins.
+    var begunLoad = 0
     /// Loads that the loader is running, and that are not the current one any more.
     var formerLoads: [FormerLoad] = []
     /// The sessions that the loader has not forgotten yet, the oldest first.
