@@ -426,4 +426,26 @@ struct SigningOutTests {
         unanswered.mayForget.happen()
         await yieldUntil { clock.pendingTimers == 0 }
     }
+
+    /// While a load runs, callers join those who wait without a decision; a sign-out ends that, and not the load's end.
+    @Test(arguments: Engine.allCases)
+    func `a caller after a sign-out does not wait, while the load goes on`(_ engine: Engine) async throws {
+        let (isLoading, mayEnd) = (Event(), Event())
+        let service = engine.make(
+            Loader {
+                isLoading.happen()
+                await mayEnd.wait()
+                return validToken
+            },
+            clock: clock
+        )
+        let waiter = Task { try await service.token() }
+        await isLoading.wait()
+        let signOut = Task { await service.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await waiter.valueInTime }
+        let caller = Task { try await service.token() }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        mayEnd.happen()
+        try await Task<Void, any Error> { await signOut.value }.valueInTime
+    }
 }
