@@ -10,10 +10,11 @@ package struct TaskStarter: Sendable {
         let start: @Sendable (@escaping Operation) -> Task<Void, Never>
         let run: @Sendable @concurrent (_ part: Operation) async -> Void
 
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        init(_ executor: any TaskExecutor) {
-            start = { Task.detached(executorPreference: executor, priority: .high, operation: $0) }
-            run = { part in await withTaskExecutorPreference(executor) { await part() } }
+        init(
+            start: @escaping @Sendable (@escaping Operation) -> Task<Void, Never>,
+            run: @escaping @Sendable @concurrent (_ part: Operation) async -> Void
+        ) {
+            (self.start, self.run) = (start, run)
         }
     }
 
@@ -25,7 +26,13 @@ package struct TaskStarter: Sendable {
 
     /// Starts tasks on an executor.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    package init(executor: any TaskExecutor) { self.executor = Executor(executor) }
+    package init(executor: any TaskExecutor) {
+        self.executor = Executor {
+            Task.detached(executorPreference: executor, priority: .high, operation: $0)
+        } run: { part in
+            await withTaskExecutorPreference(executor) { await part() }
+        }
+    }
 
     @discardableResult
     package func callAsFunction(_ operation: @escaping Operation) -> Task<Void, Never> {
