@@ -214,7 +214,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         var id: Waiter.ID?
         perform {
             // Single flight: the first caller starts a load (S1), and all others join it (S2).
-            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters.count, at: now) {
+            let count = waiters.count
+            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: count, at: now) {
             case .answer(let result):
                 send(Answer(to: waiter, result))
             case .answerAndLoad(let token, let load):
@@ -285,7 +286,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func loadFinished(_ load: Load, _ answer: LoadAnswer?) {
         let now = clock.now
         perform {
-            switch machine.loadFinished(load, answer, waiters: waiters.close(), at: now) {
+            let count = waiters.close()
+            switch machine.loadFinished(load, answer, waiters: count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -297,7 +299,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func deadlinePassed(_ load: Load) {
         let now = clock.now
         perform {
-            switch machine.deadlinePassed(load, waiters: waiters.close(), at: now) {
+            let count = waiters.close()
+            switch machine.deadlinePassed(load, waiters: count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -311,7 +314,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func beginSession(with token: AccessToken?) {
         let now = clock.now
         perform {
-            switch machine.signIn(token, waiters: waiters.close(), at: now) {
+            let count = waiters.close()
+            switch machine.signIn(token, waiters: count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -324,7 +328,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Parameter loads: the loads inside which the caller is.
     package func endSession(inside loads: [Load.ID], then done: @escaping @Sendable () -> Void) {
         perform {
-            let action = machine.signOut(inside: loads, waiters: waiters.close(), then: done)
+            let count = waiters.close()
+            let action = machine.signOut(inside: loads, waiters: count, then: done)
             answerAll(.failure(AccessTokenError.signedOut))
             switch action {
             case .forget(let sessionEpoch, let running):

@@ -185,8 +185,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         var id: Waiter.ID?
         perform {
             // Single flight: the first caller starts a load (S1), and all others join it (S2).
-            let waiters = pendingHandlers.count
-            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters, at: now) {
+            let count = pendingHandlers.count
+            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: count, at: now) {
             case .answer(let result):
                 send(Answer(to: waiter, result))
             case .answerAndLoad(let token, let load):
@@ -256,8 +256,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func loadFinished(_ load: Load, _ answer: LoadAnswer) {
         let now = clock.now
         perform {
-            let waiters = pendingHandlers.close()
-            switch machine.loadFinished(load, answer, waiters: waiters, at: now) {
+            let count = pendingHandlers.close()
+            switch machine.loadFinished(load, answer, waiters: count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -269,8 +269,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func deadlinePassed(_ load: Load) {
         let now = clock.now
         perform {
-            let waiters = pendingHandlers.close()
-            switch machine.deadlinePassed(load, waiters: waiters, at: now) {
+            let count = pendingHandlers.close()
+            switch machine.deadlinePassed(load, waiters: count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -284,8 +284,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func beginSession(with token: AccessToken?) {
         let now = clock.now
         perform {
-            let waiters = pendingHandlers.close()
-            switch machine.signIn(token, waiters: waiters, at: now) {
+            let count = pendingHandlers.close()
+            switch machine.signIn(token, waiters: count, at: now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
@@ -297,8 +297,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let loads = LoadContext.currentLoads
         perform {
-            let waiters = pendingHandlers.close()
-            let action = machine.signOut(inside: loads, waiters: waiters, then: done)
+            let count = pendingHandlers.close()
+            let action = machine.signOut(inside: loads, waiters: count, then: done)
             answerAll(.failure(AccessTokenError.signedOut))
             switch action {
             case .forget(let sessionEpoch, let running):
