@@ -50,10 +50,10 @@ package final class RunLog: Sendable {
     package var events: [AccessTokenEvent] { state.withLock { $0.events } }
 
     package var trace: [String] {
-        state.withLock { state in
-            let left = state.lines - state.first.count - state.last.count
-            return state.first.map(\.text) + (left > 0 ? ["… \(left) more …"] : []) + state.last.map(\.text)
-        }
+        // What a value says of itself is said outside of the lock.
+        let (lines, first, last) = state.withLock { ($0.lines, $0.first, $0.last) }
+        let left = lines - first.count - last.count
+        return first.map(\.text) + (left > 0 ? ["… \(left) more …"] : []) + last.map(\.text)
     }
 
     /// Gives a token a name: traces can speak of it without its value.
