@@ -54,15 +54,6 @@ struct RepeatedRequestTests {
         }
     }
 
-    private func onThreadOfItsOwn(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                body()
-                continuation.resume()
-            }
-        }
-    }
-
     // MARK: Sessions
 
     /// How the session of a request ends while the request runs.
