@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The suite ends and reports, whatever the subject does", .eightAtATime, .endsHangs)
+@Suite("The suite ends and reports, whatever the subject does", .takesTurnsToWait, .endsHangs)
 struct HostileSubjectTests {
     /// Of the closures that a subject hands over, and what they do to the thread that calls them.
     enum Place: String, CaseIterable, Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import AccessTokenContract
 
 /// Services with a fault of their own, behind which another one stands.
-@Suite("A known fault hides no other", .eightAtATime, .endsHangs)
+@Suite("A known fault hides no other", .takesTurnsToWait, .endsHangs)
 struct LeftOutSituationTests {
     @Test func `a situation that a known fault spoils is left out, and the others judge the clause`() async throws {
         let report = await PlantedBugTests.smallSubject(bug: .ignoresExpiration).report(on: "L1", "C6", "S1", "C11")
@@ -138,7 +138,7 @@ struct LeftOutSituationTests {
     }
 }
 
-@Suite("A service may load before anybody asks", .eightAtATime, .endsHangs)
+@Suite("A service may load before anybody asks", .takesTurnsToWait, .endsHangs)
 struct PreloadingTests {
     enum Moment: CaseIterable {
         case start, startAndSignIn, startAndLaterThanSignIn

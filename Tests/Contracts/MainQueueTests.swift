@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What a subject does on the main queue", .eightAtATime, .endsHangs)
+@Suite("What a subject does on the main queue", .takesTurnsToWait, .endsHangs)
 struct MainQueueTests {
     @Test func `is waited for, though a caller's load is started there long after its call`() async {
         let subject = ContractSubject("loads on the main queue") { fixture in

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A clock that is moved by hand", .eightAtATime)
+@Suite("A clock that is moved by hand", .takesTurnsToWait)
 struct ManualClockTests {
     private final class Log: Sendable {
         private let lines = Locked<[String]>([])

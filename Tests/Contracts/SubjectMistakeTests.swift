@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A subject that is put together wrongly is told so", .eightAtATime)
+@Suite("A subject that is put together wrongly is told so", .takesTurnsToWait)
 struct SubjectMistakeTests {
     @Test func `if it declares what its service was made without, and no clause is run on it`() async throws {
         let subject = ContractSubject("half a subject", features: [.signIn, .currentToken]) { fixture in

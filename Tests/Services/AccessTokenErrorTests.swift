@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("An error of the service's own", .eightAtATime)
+@Suite("An error of the service's own", .takesTurns)
 struct AccessTokenErrorTests {
     static let codes: [(AccessTokenError, String)] = [
         (.signedOut, "signedOut"), (.loadTimedOut, "loadTimedOut"), (.loadAbandoned, "loadAbandoned"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessTokenCore
 
-@Suite("An event", .eightAtATime)
+@Suite("An event", .takesTurns)
 struct AccessTokenEventTests {
     static let lines: [(AccessTokenEvent.Kind, String)] = [
         (.answeredFromCache, "answeredFromCache: answered from the cache"),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// ``CachedTokenTests`` shows that the state machine obeys the corrected policy.
-@Suite("A policy", .eightAtATime)
+@Suite("A policy", .takesTurns)
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("An access token", .eightAtATime)
+@Suite("An access token", .takesTurns)
 struct AccessTokenTests {
     static let secret = "s3cr3t-value"
     let token = AccessToken(value: secret, expiration: Date(timeIntervalSince1970: 1_800_000_000))

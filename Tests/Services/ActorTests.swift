@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("AsyncAccessTokenService, beyond the contract", .eightAtATime)
+@Suite("AsyncAccessTokenService, beyond the contract", .takesTurns)
 struct ActorTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adapters, beyond the contract", .eightAtATime, .endsHangs)
+@Suite("Adapters, beyond the contract", .takesTurns, .endsHangs)
 struct AdapterTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// ``EverySequenceTests`` checks what becomes of a token later, with one policy and one length of life.
-@Suite("A token that arrives", .eightAtATime)
+@Suite("A token that arrives", .takesTurns)
 struct CachedTokenTests {
     let now = ManualClock().now
 

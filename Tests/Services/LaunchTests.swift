@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("An app that starts", .eightAtATime, .endsHangs)
+@Suite("An app that starts", .takesTurns, .endsHangs)
 struct LaunchTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

@@ -15,7 +15,7 @@ import Synchronization
 /// What must hold on every thread, however many read and wait at once.
 ///
 /// Which call meets which is left to chance; the thread sanitizer looks on as well.
-@Suite("On sixteen threads", .eightAtATime, .serialized, .endsHangs)
+@Suite("On sixteen threads", .takesTurns, .serialized, .endsHangs)
 struct ManyThreadsTests {
     static let threads = 16
 

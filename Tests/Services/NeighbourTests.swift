@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A service among neighbours that misbehave", .eightAtATime, .endsHangs)
+@Suite("A service among neighbours that misbehave", .takesTurns, .endsHangs)
 struct NeighbourTests {
     let clock = ManualClock()
     let loader = ControlledLoader()

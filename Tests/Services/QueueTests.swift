@@ -33,7 +33,7 @@ private final class ProbingQueue: SerialQueue {
     }
 }
 
-@Suite("The services and their queues", .eightAtATime)
+@Suite("The services and their queues", .takesTurns)
 struct QueueTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

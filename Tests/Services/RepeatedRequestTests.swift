@@ -8,7 +8,7 @@ import Testing
 
 @testable import AccessTokenCore
 
-@Suite("A request whose token is rejected", .eightAtATime, .endsHangs)
+@Suite("A request whose token is rejected", .takesTurns, .endsHangs)
 struct RepeatedRequestTests {
     enum World: CaseIterable {
         case async, callback

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessTokenCore
 
 /// What both services tell of their session; the decisions are those of ``SessionStatusTableTests``.
-@Suite("A session that is shown", .eightAtATime, .endsHangs)
+@Suite("A session that is shown", .takesTurns, .endsHangs)
 struct SessionStatusTests {
     private struct Ended: LoginNeedingError {
         var needsLogin: Bool { true }

@@ -3,7 +3,7 @@ import AccessTokenSynchronization
 import TestSupport
 import Testing
 
-@Suite("Signing out", .eightAtATime, .endsHangs)
+@Suite("Signing out", .takesTurns, .endsHangs)
 struct SigningOutTests {
     let clock = ManualClock()
 

@@ -8,7 +8,7 @@ import Testing
 
 /// What a stack of services and adapters reports is what the service alone reports, in the same order: who reads a log
 /// need not know how the service is called.
-@Suite("Events on a stack", .eightAtATime, .endsHangs)
+@Suite("Events on a stack", .takesTurns, .endsHangs)
 struct StackEventTests {
     private let loader = ControlledLoader()
     private let clock = ManualClock()

@@ -8,7 +8,7 @@ import Testing
 /// Everything at once from many threads: what the thread sanitizer is to look at, and a count of what must add up.
 ///
 /// The rules are about sums only: which caller meets which load is left to chance here.
-@Suite("Everything at once", .eightAtATime, .serialized)
+@Suite("Everything at once", .takesTurns, .serialized)
 struct StressTests {
     static let rounds = 200
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The system's clock", .eightAtATime)
+@Suite("The system's clock", .takesTurns)
 struct SystemClockTests {
     @Test(arguments: [0.002, 0, -1, .nan] as [TimeInterval])
     func `fires a timer after any delay`(delay: TimeInterval) async {

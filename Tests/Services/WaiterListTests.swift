@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenCore
 
-@Suite("The waiters of a service", .eightAtATime)
+@Suite("The waiters of a service", .takesTurns)
 struct WaiterListTests {
     @Test(arguments: [0, 1, 100])
     func `take up memory for those who are there, however many have come and gone`(staying: Int) {

@@ -4,7 +4,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite("A request with a token", .eightAtATime, .endsHangs)
+@Suite("A request with a token", .takesTurns, .endsHangs)
 struct WithTokenTests {
     struct Offline: Error {}
 

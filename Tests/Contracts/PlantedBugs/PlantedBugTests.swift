@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .endsHangs)
+@Suite("Planted bugs are caught by their clauses, and break no others", .takesTurnsToWait, .endsHangs)
 struct PlantedBugTests {
     /// The bugs, each with all clauses that it breaks.
     ///

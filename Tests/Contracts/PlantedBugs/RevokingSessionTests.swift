@@ -49,7 +49,7 @@ struct RevokingSession {
     }
 }
 
-@Suite("A sign-out that first tells the server", .eightAtATime, .endsHangs)
+@Suite("A sign-out that first tells the server", .takesTurnsToWait, .endsHangs)
 struct RevokingSessionTests {
     @Test func `breaks what is about running loads, and nothing else`() async {
         for _ in 1...runs {

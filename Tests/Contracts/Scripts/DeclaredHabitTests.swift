@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The small service with a habit around it that some services have.
-@Suite("A habit excuses what it is about, and nothing else", .eightAtATime, .endsHangs)
+@Suite("A habit excuses what it is about, and nothing else", .takesTurnsToWait, .endsHangs)
 struct DeclaredHabitTests {
     enum Habit: CaseIterable {
         /// A forced refresh that fails is answered with the old token.

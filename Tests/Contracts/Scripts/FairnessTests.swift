@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What right services do, and scripts once accused them for.
-@Suite("No script accuses a service", .eightAtATime, .endsHangs)
+@Suite("No script accuses a service", .takesTurnsToWait, .endsHangs)
 struct FairnessTests {
     private func expectKept(_ script: Script, on subject: ContractSubject) async {
         for _ in 1...5 {

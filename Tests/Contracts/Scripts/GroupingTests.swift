@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenContract
 
-@Suite("Of what scripts have found, a report lists", .eightAtATime, .endsHangs)
+@Suite("Of what scripts have found, a report lists", .takesTurnsToWait, .endsHangs)
 struct GroupingTests {
     private static let refresh = violation("F1", [.call, .answer(.token), .refresh, .answer(.failure)])
     private static let refusals = [

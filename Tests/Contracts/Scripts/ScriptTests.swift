@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenContract
 
-@Suite("A script", .eightAtATime, .endsHangs)
+@Suite("A script", .takesTurnsToWait, .endsHangs)
 struct ScriptTests {
     /// Bugs in situations that no clause is tried in, each with a script that shows it and the clause that it
     /// breaks.

@@ -44,7 +44,7 @@ private actor SessionManager {
     }
 }
 
-@Suite("While an answer is handed over", .eightAtATime, .endsHangs)
+@Suite("While an answer is handed over", .takesTurnsToWait, .endsHangs)
 struct SlowStoreTests {
     static let clause: ClauseID = "S8"
 

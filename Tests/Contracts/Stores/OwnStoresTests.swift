@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The contract for stores", .eightAtATime, .endsHangs)
+@Suite("The contract for stores", .takesTurnsToWait, .endsHangs)
 struct OwnStoresTests {
     private static let memory = StoreSubject("the store in memory", features: .waitLimit, promises: ["X2"]) { fixture in
         MemoryCredentialStore(waitLimit: fixture.waitLimit)

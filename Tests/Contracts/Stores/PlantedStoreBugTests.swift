@@ -2,7 +2,7 @@ import CredentialStoreContract
 import TestSupport
 import Testing
 
-@Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .endsHangs)
+@Suite("Planted bugs are caught by their clauses, and break no others", .takesTurnsToWait, .endsHangs)
 struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [ClauseID]] = [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What cannot be asked of a subject of this package, and nothing else, is skipped.
-@Suite("Of each own subject it is skipped", .eightAtATime)
+@Suite("Of each own subject it is skipped", .takesTurnsToWait)
 struct OwnSubjectTests {
     @Test(arguments: verdictRuns == nil ? OwnSubjects.some : OwnSubjects.all)
     func `only that its callers are tasks, or handlers`(_ subject: ContractSubject) async {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Compares the table of the page on the articles with the contract's verdicts on the articles' final services.
-@Suite("The contract on the articles' final services", .eightAtATime, .endsHangs)
+@Suite("The contract on the articles' final services", .takesTurnsToWait, .endsHangs)
 struct ArticleContractTests {
     private static let header = "| final service of an article | breaks | the service must |"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("The command", .eightAtATime)
+@Suite("The command", .takesTurns)
 struct GalleryCommandTests {
     /// The versions that are shown for these arguments.
     private func shown(_ words: [String]) throws -> [String] {

@@ -11,7 +11,7 @@ private let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split
 /// Compiles a listing with the thread sanitizer, and runs it in a process of its own, since it is meant to fail there.
 @Suite(
     "Under the thread sanitizer",
-    .eightAtATime,
+    .takesTurns,
     .enabled(if: compiler != nil, "there is no swiftc on the search path"),
     .endsHangs
 )

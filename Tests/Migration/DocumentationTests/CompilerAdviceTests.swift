@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The compiler is the first guide of a migration: it finds the calls that can be converted already.
-@Suite("The compiler points async code to token()", .eightAtATime)
+@Suite("The compiler points async code to token()", .takesTurns)
 struct CompilerAdviceTests {
     static let providers = [
         "any AccessTokenProviding", "AccessTokenService", "CallbackServiceAdapter",
@@ -32,7 +32,7 @@ struct CompilerAdviceTests {
     }
 }
 
-@Suite("The compiler says of code for version 3 what the growth of a service says", .eightAtATime)
+@Suite("The compiler says of code for version 3 what the growth of a service says", .takesTurns)
 struct Version3AdviceTests {
     /// What stands around the code of a row, which begins with the key.
     private static let surroundings: [(key: String, before: String, after: String)] = [
@@ -64,7 +64,7 @@ struct Version3AdviceTests {
     }
 }
 
-@Suite("The compiler refuses the listings of the article on re-entrancy as they are printed", .eightAtATime)
+@Suite("The compiler refuses the listings of the article on re-entrancy as they are printed", .takesTurns)
 struct PrintedListingTests {
     @Test(
         .enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"),
@@ -89,7 +89,7 @@ struct PrintedListingTests {
     }
 }
 
-@Suite("The compiler says of an app's names what the guide says", .eightAtATime)
+@Suite("The compiler says of an app's names what the guide says", .takesTurns)
 struct NameTests {
     private static let app = "public final class AccessTokenService { public init() {}; public func mine() {} }"
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The cache of URLSession shares no request that is under way", .eightAtATime, .endsHangs)
+@Suite("The cache of URLSession shares no request that is under way", .takesTurns, .endsHangs)
 struct HTTPCacheTests {
     private static let reply = """
         HTTP/1.1 200 \r

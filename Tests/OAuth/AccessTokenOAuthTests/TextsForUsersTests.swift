@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("What an app shows of an error", .eightAtATime)
+@Suite("What an app shows of an error", .takesTurns)
 struct TextsForUsersTests {
     static let errors: [any Error & Sendable] = exchange + login + session
 

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessTokenPostgres
 
 /// Each rule of the statements by itself, at a real server.
-@Suite("The statements of the store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("The statements of the store in PostgreSQL", .takesTurns, .needsPostgres, .endsHangs)
 struct CredentialTableTests {
     private let database: TestDatabase
     private let connection: PostgresConnection

@@ -18,7 +18,7 @@ enum EndedSessionsExample {
     }
 }
 
-@Suite("Sessions that another process ends", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("Sessions that another process ends", .takesTurns, .needsPostgres, .endsHangs)
 struct EndedSessionsTests {
     private let database: TestDatabase
     private let server = StrictServer { _ in }

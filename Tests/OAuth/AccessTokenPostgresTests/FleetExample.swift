@@ -32,7 +32,7 @@ enum FleetExample {
     }
 }
 
-@Suite("The example of the page “On a server”", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("The example of the page “On a server”", .takesTurns, .needsPostgres, .endsHangs)
 struct FleetExampleTests {
     @Test func `two machines share the refresh token that was stored first, and one load`() async throws {
         let database = try await TestDatabase().connectionString

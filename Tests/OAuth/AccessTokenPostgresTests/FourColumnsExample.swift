@@ -67,7 +67,7 @@ final class FourColumnStore: CredentialStore {
         """
 }
 
-@Suite("The four columns of the page “On a server”", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("The four columns of the page “On a server”", .takesTurns, .needsPostgres, .endsHangs)
 struct FourColumnsTests {
     private let first = Credential(refreshToken: "RT1")
     private let second = Credential(

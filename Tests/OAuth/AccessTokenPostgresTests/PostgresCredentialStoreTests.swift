@@ -11,7 +11,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@Suite("The store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("The store in PostgreSQL", .takesTurns, .needsPostgres, .endsHangs)
 struct PostgresCredentialStoreTests {
     private let first = Credential(refreshToken: "RT1 s3cret")
     private let second = Credential(refreshToken: "RT2 s3cret")

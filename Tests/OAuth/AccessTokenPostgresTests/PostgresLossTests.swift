@@ -9,7 +9,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@Suite("The store in PostgreSQL, when its connections are cut", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("The store in PostgreSQL, when its connections are cut", .takesTurns, .needsPostgres, .endsHangs)
 struct PostgresLossTests {
     private let first = Credential(refreshToken: "RT1 s3cret")
     private let second = Credential(refreshToken: "RT2 s3cret")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessTokenPostgres
 
-@Suite("The connections of the store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("The connections of the store in PostgreSQL", .takesTurns, .needsPostgres, .endsHangs)
 struct PostgresPoolTests {
     private static let pooler = ProcessInfo.processInfo.environment["ACCESS_TOKEN_PGBOUNCER"]
 

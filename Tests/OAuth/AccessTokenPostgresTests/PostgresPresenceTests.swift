@@ -9,7 +9,7 @@ import Testing
 
 @testable import AccessTokenPostgres
 
-@Suite("How a process shows that it lives", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("How a process shows that it lives", .takesTurns, .needsPostgres, .endsHangs)
 struct PostgresPresenceTests {
     private static let pooler = ProcessInfo.processInfo.environment["ACCESS_TOKEN_PGBOUNCER"]
 

@@ -10,7 +10,7 @@ import Testing
 @testable import AccessTokenPostgres
 
 /// What a process makes of the note of whoever was going to send, at a real server.
-@Suite("Notes in the rows of PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("Notes in the rows of PostgreSQL", .takesTurns, .needsPostgres, .endsHangs)
 struct SenderTests {
     private let database: TestDatabase
     private let user = "user"

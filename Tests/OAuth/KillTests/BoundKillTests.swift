@@ -8,7 +8,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// `FileStoreKillTests` has many such processes that are killed at any moment; here the moment is known.
-@Suite("Processes that share a session with a key", .eightAtATime, .serialized, .endsHangs)
+@Suite("Processes that share a session with a key", .takesTurnsToWait, .serialized, .endsHangs)
 final class BoundKillTests {
     private let session = FileManager.default.temporaryDirectory.appending(path: "bound-\(UUID().uuidString)")
     private var place: [String: String] { ["folder": session.path] }

@@ -11,7 +11,7 @@ private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($
 
 @Suite(
     "Processes that share a folder, and are killed",
-    .eightAtATime,
+    .takesTurnsToWait,
     .serialized,
     .endsHangs
 )

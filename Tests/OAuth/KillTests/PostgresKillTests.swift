@@ -12,7 +12,7 @@ private let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTG
 
 @Suite(
     "Processes that share a database, and are killed",
-    .eightAtATime,
+    .takesTurnsToWait,
     .serialized,
     .endsHangs,
     .enabled(if: connection != nil, "There is no PostgreSQL: .ci/deep postgres starts one")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Processes meet a rotating server",
-    .eightAtATime,
+    .takesTurns,
     .serialized,
     .endsHangs,
     .enabled(

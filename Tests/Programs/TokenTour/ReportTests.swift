@@ -4,7 +4,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The report says what each set-up lost, and the exit status follows", .eightAtATime)
+@Suite("The report says what each set-up lost, and the exit status follows", .takesTurns)
 struct ReportTests {
     private func result(_ setUp: SetUp, lost: Int = 0, served: Int = 500, unanswered: Int = 0) -> SetUpResult {
         let failed = 500 - served - unanswered

@@ -6,7 +6,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("Set-ups meet a rotating server over HTTP", .eightAtATime, .serialized, .endsHangs)
+@Suite("Set-ups meet a rotating server over HTTP", .takesTurns, .serialized, .endsHangs)
 struct SetUpRunTests {
     @Test(arguments: SetUp.allCases.filter(\.isOurs))
     func `Ours keep the session with one load per round`(_ setUp: SetUp) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The tour's arguments are understood or refused by name", .eightAtATime)
+@Suite("The tour's arguments are understood or refused by name", .takesTurns)
 struct TourOptionsTests {
     @Test func `Without arguments: five rounds, a hundred callers, every set-up`() throws {
         let options = try Options([])

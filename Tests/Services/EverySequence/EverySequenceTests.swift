@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Every sequence of inputs does what the contract says", .eightAtATime)
+@Suite("Every sequence of inputs does what the contract says", .takesTurns)
 struct EverySequenceTests {
     struct Extent: Sendable, CustomTestStringConvertible {
         var opening: [Input] = []

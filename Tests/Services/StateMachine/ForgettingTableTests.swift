@@ -5,7 +5,7 @@ import Testing
 @testable import AccessTokenCore
 
 /// What becomes of a session that a sign-out has ended, and of the loads that were running then.
-@Suite("A sign-out", .eightAtATime)
+@Suite("A sign-out", .takesTurns)
 struct ForgettingTableTests {
     let token = Story().token("token")
 

@@ -5,7 +5,7 @@ import Testing
 /// One test for each row of the table of late answers.
 ///
 /// ``EverySequenceTests`` proves the rows in all sequences.
-@Suite("A late answer", .eightAtATime)
+@Suite("A late answer", .takesTurns)
 struct LateAnswerTableTests {
     let late = Story().token("late")
     let new = Story().token("new")

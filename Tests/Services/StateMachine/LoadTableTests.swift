@@ -5,7 +5,7 @@ import Testing
 /// One test for each row of the tables of what a load brings in time.
 ///
 /// ``EverySequenceTests`` proves the rows in all sequences.
-@Suite("The token that a load brings", .eightAtATime)
+@Suite("The token that a load brings", .takesTurns)
 struct LoadTableTests {
     let old = Story().token("old")
     let new = Story().token("new")

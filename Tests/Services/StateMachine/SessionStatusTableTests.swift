@@ -5,7 +5,7 @@ import Testing
 @testable import AccessTokenCore
 
 /// One test for each thing that changes the status of a session, or must not.
-@Suite("The status of a session", .eightAtATime)
+@Suite("The status of a session", .takesTurns)
 struct SessionStatusTableTests {
     private let old = Story().token("old")
     private let new = Story().token("new")

@@ -5,7 +5,7 @@ import Testing
 /// One test for each row of the table of a session's states.
 ///
 /// ``EverySequenceTests`` proves the rows in all sequences.
-@Suite("A session", .eightAtATime)
+@Suite("A session", .takesTurns)
 struct SessionTableTests {
     let old = Story().token("old")
     let new = Story().token("new")

@@ -6,7 +6,7 @@ import Testing
 private struct TimedOut: Error {}
 private struct NotNeeded: Error {}
 
-@Suite("Tasks that exclude each other", .eightAtATime, .endsHangs)
+@Suite("Tasks that exclude each other", .takesTurns, .endsHangs)
 struct AsyncMutexTests {
     private let clock = ManualClock()
     private let mutex: AsyncMutex
@@ -74,7 +74,7 @@ struct AsyncMutexTests {
     }
 }
 
-@Suite("Tasks that exclude those of the same key", .eightAtATime, .endsHangs)
+@Suite("Tasks that exclude those of the same key", .takesTurns, .endsHangs)
 struct KeyedMutexTests {
     private let mutex = KeyedMutex<String>()
 

@@ -2,7 +2,7 @@ import AccessTokenSynchronization
 import TestSupport
 import Testing
 
-@Suite("A callback for one shot", .eightAtATime)
+@Suite("A callback for one shot", .takesTurns)
 struct OneShotTests {
     @Test(arguments: 1...2)
     func `gets the first value only`(shots: Int) {

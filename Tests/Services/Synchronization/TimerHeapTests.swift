@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenSynchronization
 
-@Suite("The timers of a thread", .eightAtATime)
+@Suite("The timers of a thread", .takesTurns)
 struct TimerHeapTests {
     @Test(arguments: 0..<100)
     func `come in the order of a sorted array, whatever was added, removed or due meanwhile`(seed: UInt64) {

@@ -133,7 +133,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("The explorer finds", .eightAtATime, .serialized, .endsHangs)
+@Suite("The explorer finds", .takesTurns, .serialized, .endsHangs)
 struct FailureTests {
     @Test(arguments: Fault.all)
     func `what fails, in the search and in a replay`(_ fault: Fault) async throws {

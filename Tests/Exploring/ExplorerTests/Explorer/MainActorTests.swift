@@ -23,7 +23,7 @@ private final class ViewModel: Sendable {
     func begin(_ text: String) -> Task<Void, Never> { Task { show(text) } }
 }
 
-@Suite("Code of the main actor", .eightAtATime, .endsHangs)
+@Suite("Code of the main actor", .takesTurns, .endsHangs)
 struct MainActorTests {
     @Test func `is explored: its calls come in each order, and so do tasks that begin there`() async {
         let orders = await allOutcomes { run in

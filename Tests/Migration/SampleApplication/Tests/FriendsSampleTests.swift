@@ -3,7 +3,7 @@ import Testing
 
 @testable import friends_sample
 
-@Suite("The friends sample", .eightAtATime, .endsHangs)
+@Suite("The friends sample", .takesTurns, .endsHangs)
 struct FriendsSampleTests {
     @Test(arguments: [(ServiceKind.naive, 2), (.sharedTask, 1), (.guarded, 1)])
     func `logs each of the six steps for each caller, and once where callers share a load`(

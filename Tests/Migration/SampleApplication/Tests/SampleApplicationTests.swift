@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// One suite for all stages: a migration changes how the app is written, and not what it does.
-@Suite("The sample application, at every stage of its migration", .eightAtATime, .endsHangs)
+@Suite("The sample application, at every stage of its migration", .takesTurns, .endsHangs)
 @MainActor
 struct SampleApplicationTests {
     let world = World()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("One service per account", .eightAtATime, .endsHangs)
+@Suite("One service per account", .takesTurns, .endsHangs)
 struct AccessTokenAccountsTests {
     /// Makes services, and counts how many for whom.
     private final class Workshop: Sendable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The store in a folder", .eightAtATime, .endsHangs)
+@Suite("The store in a folder", .takesTurns, .endsHangs)
 struct FileCredentialStoreTests {
     private let first = Credential(refreshToken: "RT1 s3cret")
     private let second = Credential(refreshToken: "RT2 s3cret")

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// The logic of the store, with a stand-in for the keychain, which only Apple platforms have.
-@Suite("The store in the keychain", .eightAtATime, .endsHangs)
+@Suite("The store in the keychain", .takesTurns, .endsHangs)
 struct KeychainCredentialStoreTests {
     private let first = Credential(refreshToken: "RT1 s3cret")
     private let second = Credential(refreshToken: "RT2 s3cret")

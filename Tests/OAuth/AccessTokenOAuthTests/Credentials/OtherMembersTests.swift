@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The other members that a credential keeps", .eightAtATime, .endsHangs)
+@Suite("The other members that a credential keeps", .takesTurns, .endsHangs)
 struct OtherMembersTests {
     private static let limit = 65_536
 

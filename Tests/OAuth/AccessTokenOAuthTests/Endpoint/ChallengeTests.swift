@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A challenge during an exchange", .eightAtATime, .endsHangs)
+@Suite("A challenge during an exchange", .takesTurns, .endsHangs)
 struct ChallengeTests {
     private struct Answer: Hashable, Sendable {
         let disposition: URLSession.AuthChallengeDisposition

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The gate of an endpoint", .eightAtATime, .endsHangs)
+@Suite("The gate of an endpoint", .takesTurns, .endsHangs)
 struct ExchangeGateTests {
     private final class Count: Sendable {
         private let count = Locked(0)

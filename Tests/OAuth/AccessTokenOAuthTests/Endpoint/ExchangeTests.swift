@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("An exchange with the token endpoint", .eightAtATime, .endsHangs)
+@Suite("An exchange with the token endpoint", .takesTurns, .endsHangs)
 struct ExchangeTests {
     @Test func `a reply brings tokens, to callback code as well, and leaves no timer; the endpoint's query is kept`()
         async throws
@@ -150,7 +150,7 @@ struct ExchangeTests {
     }
 }
 
-@Suite("A client assertion that is never made", .eightAtATime, .endsHangs)
+@Suite("A client assertion that is never made", .takesTurns, .endsHangs)
 struct AssertionTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Secrets in a server's words", .eightAtATime, .endsHangs)
+@Suite("Secrets in a server's words", .takesTurns, .endsHangs)
 struct HiddenSecretTests {
     private func error(_ code: String, _ explanation: String = "", secrets: [String], status: Int = 400) -> OAuthError?
     {
@@ -130,7 +130,7 @@ struct HiddenSecretTests {
     }
 }
 
-@Suite("A request that failed below HTTP", .eightAtATime, .endsHangs)
+@Suite("A request that failed below HTTP", .takesTurns, .endsHangs)
 struct FailedExchangeTests {
     private func error(_ code: URLError.Code, _ text: String = "", hasSentBody: Bool = false) -> OAuthError {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])

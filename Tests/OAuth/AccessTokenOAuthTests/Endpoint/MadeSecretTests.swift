@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A client secret that is made", .eightAtATime, .endsHangs)
+@Suite("A client secret that is made", .takesTurns, .endsHangs)
 struct MadeSecretTests {
     /// The two ways in which a made secret is sent.
     enum Way: String, CaseIterable {

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// What `URLSession` does if it is left to itself, each provoked by a server on a raw socket; more of it is in the
 /// catalogue of hostile servers.
-@Suite("Pitfalls of URLSession", .eightAtATime, .endsHangs)
+@Suite("Pitfalls of URLSession", .takesTurns, .endsHangs)
 struct PitfallTests {
     @Test func `nothing is kept for the next exchange: no connection, cookie or reply, nor time-outs of the app's`()
         async throws

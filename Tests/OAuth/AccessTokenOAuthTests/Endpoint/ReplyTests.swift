@@ -6,7 +6,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// What the catalogue of hostile servers does not show: each way to write a member or a field.
-@Suite("Replies of the token endpoint", .eightAtATime, .endsHangs)
+@Suite("Replies of the token endpoint", .takesTurns, .endsHangs)
 struct ReplyTests {
     private let now = Date(timeIntervalSince1970: 1_792_000_000)
 

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Grants, clients and errors", .eightAtATime, .endsHangs)
+@Suite("Grants, clients and errors", .takesTurns, .endsHangs)
 struct VocabularyTests {
     private static let secret = "s3cr:t %+/&"
     private static let verifier = "dBjftJeZ4CVP-mBqSNz.~_KAAAAAAAAAAAAAAAAAAAA"

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("One request and its reply", .eightAtATime, .endsHangs)
+@Suite("One request and its reply", .takesTurns, .endsHangs)
 struct HTTPExchangeTests {
     /// The answer of an exchange, and when it comes.
     private final class Answer: Sendable {

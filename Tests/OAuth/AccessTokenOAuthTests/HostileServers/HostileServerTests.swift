@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Servers that misbehave", .eightAtATime, .endsHangs)
+@Suite("Servers that misbehave", .takesTurns, .endsHangs)
 struct HostileServerTests {
     private static let old = AccessToken(value: "A0")
     private static let start = credential("RT0-secret")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The code of the documentation's pages, run.
-@Suite("What the documentation of this product shows", .eightAtATime, .endsHangs)
+@Suite("What the documentation of this product shows", .takesTurns, .endsHangs)
 struct DocumentedExampleTests {
     @Test func `a callback loader gets retries and a throttle through the adapters`() async throws {
         let down = OAuthError.unavailable(status: 500)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("An endpoint that is made for each exchange", .eightAtATime, .endsHangs)
+@Suite("An endpoint that is made for each exchange", .takesTurns, .endsHangs)
 struct EndpointInClosureTests {
     private static let old = AccessToken(value: "A0")
     private static let start = Credential(accessToken: old, refreshToken: "RT0")

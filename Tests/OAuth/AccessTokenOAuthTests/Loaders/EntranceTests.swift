@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Tokens that no request can carry", .eightAtATime, .endsHangs)
+@Suite("Tokens that no request can carry", .takesTurns, .endsHangs)
 struct EntranceTests {
     private static let unsendable = ["", "A B", "A\n", "Ä", "A\u{7F}"]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Several audiences from one refresh token", .eightAtATime, .endsHangs)
+@Suite("Several audiences from one refresh token", .takesTurns, .endsHangs)
 struct KeyTests {
     private static let login = Credential(
         accessToken: AccessToken(value: "LOGIN", expiration: .distantFuture),

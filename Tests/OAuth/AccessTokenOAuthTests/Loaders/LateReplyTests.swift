@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A reply that comes after the caller's deadline", .eightAtATime, .endsHangs)
+@Suite("A reply that comes after the caller's deadline", .takesTurns, .endsHangs)
 struct LateReplyTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Faults of the loopback server", .eightAtATime, .endsHangs)
+@Suite("Faults of the loopback server", .takesTurns, .endsHangs)
 struct LoopbackFaultTests {
     private func withServer(_ body: (RotatingAuthorizationServer, OAuthLoader) async throws -> Void) async throws {
         let server = try RotatingAuthorizationServer()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The loader that keeps a credential alive", .eightAtATime, .endsHangs)
+@Suite("The loader that keeps a credential alive", .takesTurns, .endsHangs)
 struct OAuthLoaderTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0", scope: "read")
     private let old = AccessToken(value: "A0")

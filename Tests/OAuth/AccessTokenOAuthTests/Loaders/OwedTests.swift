@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("What a process owes its store", .eightAtATime, .endsHangs)
+@Suite("What a process owes its store", .takesTurns, .endsHangs)
 struct OwedTests {
     /// An opening of a place that others open as well, such as a file or a row; it goes with its loader.
     private struct Opening: PlacedCredentialStore {

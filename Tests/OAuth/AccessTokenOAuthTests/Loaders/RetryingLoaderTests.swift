@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Retries with backoff", .eightAtATime, .endsHangs)
+@Suite("Retries with backoff", .takesTurns, .endsHangs)
 struct RetryingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")

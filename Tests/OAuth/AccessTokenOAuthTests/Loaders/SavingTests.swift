@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("What the server issued and the store did not take", .eightAtATime, .endsHangs)
+@Suite("What the server issued and the store did not take", .takesTurns, .endsHangs)
 struct SavingTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Services of both kinds on one credential, at a server that rotates", .eightAtATime, .endsHangs)
+@Suite("Services of both kinds on one credential, at a server that rotates", .takesTurns, .endsHangs)
 struct ServiceTests {
     private static let rounds = 10
     private static let callers = 100

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Signing in to loader and service by one call", .eightAtATime, .endsHangs)
+@Suite("Signing in to loader and service by one call", .takesTurns, .endsHangs)
 struct SignInTests {
     /// A service of either kind, with the calls that differ.
     private struct Subject: Sendable {

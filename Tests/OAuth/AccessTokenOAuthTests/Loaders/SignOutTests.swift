@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Signing out of an OAuth session", .eightAtATime, .endsHangs)
+@Suite("Signing out of an OAuth session", .takesTurns, .endsHangs)
 struct SignOutTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 

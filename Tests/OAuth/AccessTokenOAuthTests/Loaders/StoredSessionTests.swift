@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("What the store has of a session", .eightAtATime, .endsHangs)
+@Suite("What the store has of a session", .takesTurns, .endsHangs)
 struct StoredSessionTests {
     private let valid = AccessToken(value: "A", expiration: .distantFuture)
     private let expired = AccessToken(value: "A", expiration: .distantPast)

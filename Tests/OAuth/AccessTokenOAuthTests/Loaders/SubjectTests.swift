@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The subject of a credential", .eightAtATime, .endsHangs)
+@Suite("The subject of a credential", .takesTurns, .endsHangs)
 struct SubjectTests {
     private static let user1 = Credential(refreshToken: "RT-1", subject: "user 1")
     private static let user2 = Credential(

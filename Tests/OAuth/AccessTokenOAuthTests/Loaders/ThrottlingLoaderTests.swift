@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A throttle after failures", .eightAtATime, .endsHangs)
+@Suite("A throttle after failures", .takesTurns, .endsHangs)
 struct ThrottlingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")

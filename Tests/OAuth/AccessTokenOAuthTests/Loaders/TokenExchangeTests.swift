@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("An exchange of the app's own", .eightAtATime, .endsHangs)
+@Suite("An exchange of the app's own", .takesTurns, .endsHangs)
 struct TokenExchangeTests {
     private static let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")

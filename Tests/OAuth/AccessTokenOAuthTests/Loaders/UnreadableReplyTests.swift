@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A successful reply that cannot be read, or not be used", .eightAtATime, .endsHangs)
+@Suite("A successful reply that cannot be read, or not be used", .takesTurns, .endsHangs)
 struct UnreadableReplyTests {
     private static let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A login by code with PKCE", .eightAtATime, .endsHangs)
+@Suite("A login by code with PKCE", .takesTurns, .endsHangs)
 struct AuthorizationCodeLoginTests {
     private static let redirectURI = "com.example.app:/callback"
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A login by device code", .eightAtATime, .endsHangs)
+@Suite("A login by device code", .takesTurns, .endsHangs)
 struct DeviceLoginTests {
     private static let codes = #"""
         {"device_code":"the-device-code","user_code":"WDJB-MJHT","verification_uri":"https://as.example/device",

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Discovery of an authorization server", .eightAtATime, .endsHangs)
+@Suite("Discovery of an authorization server", .takesTurns, .endsHangs)
 struct DiscoveryTests {
     private static let rfc = "/.well-known/oauth-authorization-server"
     private static let openID = "/.well-known/openid-configuration"

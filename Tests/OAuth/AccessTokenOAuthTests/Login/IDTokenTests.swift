@@ -7,7 +7,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// Issuer, audience, expiry, nonce and hash of an ID token (OpenID Connect Core, sections 3.1.3.7 and 12.2).
-@Suite("An ID token", .eightAtATime, .endsHangs)
+@Suite("An ID token", .takesTurns, .endsHangs)
 struct IDTokenTests {
     private static let issuer = "https://as.example"
     private static let future = Int(Date.now.timeIntervalSince1970) + 3600

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessTokenOAuth
 @testable import OAuthFoundation
 
-@Suite("A login in the browser of this machine", .eightAtATime, .endsHangs)
+@Suite("A login in the browser of this machine", .takesTurns, .endsHangs)
 struct LoopbackLoginTests {
     private func login(
         _ redirectURI: String = "http://127.0.0.1/callback",

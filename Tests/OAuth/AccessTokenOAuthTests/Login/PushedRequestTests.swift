@@ -13,7 +13,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A pushed authorization request", .eightAtATime, .endsHangs)
+@Suite("A pushed authorization request", .takesTurns, .endsHangs)
 struct PushedRequestTests {
     private static let redirectURI = "http://127.0.0.1:8400/callback"
     private static let secret = "s3cr3t:/+ &"

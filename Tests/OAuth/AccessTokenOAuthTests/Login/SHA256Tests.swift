@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `EVERY_SEQUENCE=long` has the longest example, and eight times as many inputs.
-@Suite("SHA-256", .eightAtATime, .endsHangs)
+@Suite("SHA-256", .takesTurns, .endsHangs)
 struct SHA256Tests {
     private static let isLong = ProcessInfo.processInfo.environment["EVERY_SEQUENCE"] == "long"
 

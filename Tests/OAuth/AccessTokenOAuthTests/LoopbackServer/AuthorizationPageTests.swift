@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
-@Suite("The loopback server's pages for users", .eightAtATime, .endsHangs)
+@Suite("The loopback server's pages for users", .takesTurns, .endsHangs)
 struct AuthorizationPageTests {
     private static let verifier = String(repeating: "v", count: 43)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
-@Suite("The loopback server survives every request", .eightAtATime, .endsHangs)
+@Suite("The loopback server survives every request", .takesTurns, .endsHangs)
 struct BadRequestTests {
     /// A bar stands for the end of a line.
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
-@Suite("The loopback server rotates refresh tokens", .eightAtATime, .endsHangs)
+@Suite("The loopback server rotates refresh tokens", .takesTurns, .endsHangs)
 struct RotationTests {
     @Test func `a refresh token brings a new pair, also when its access token has expired`() async throws {
         try await withRotatingServer { server throws in

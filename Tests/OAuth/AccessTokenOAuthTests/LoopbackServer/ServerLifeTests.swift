@@ -4,7 +4,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
-@Suite("The loopback server starts and stops cleanly", .eightAtATime, .endsHangs)
+@Suite("The loopback server starts and stops cleanly", .takesTurns, .endsHangs)
 struct ServerLifeTests {
     private static let request = "GET / HTTP/1.1\r\n\r\n"
 

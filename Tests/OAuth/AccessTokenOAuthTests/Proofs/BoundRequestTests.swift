@@ -14,7 +14,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A request with a token that is bound to a key", .eightAtATime, .endsHangs)
+@Suite("A request with a token that is bound to a key", .takesTurns, .endsHangs)
 struct BoundRequestTests {
     /// A session whose loader has a bound credential, and whose token endpoint nobody needs.
     final class Subject: Sendable {

@@ -19,7 +19,7 @@ private let demands: [ProofDemand] = [
     ProofDemand(nonceUses: 2, clockOffset: -60), ProofDemand(window: 20, clockOffset: 90),
 ]
 
-@Suite("A session that is bound to a key", .eightAtATime, .endsHangs)
+@Suite("A session that is bound to a key", .takesTurns, .endsHangs)
 struct BoundSessionTests {
     @Test(arguments: demands.indices)
     func `logs in, renews, asks for things and signs out at a strict server`(index: Int) async throws {

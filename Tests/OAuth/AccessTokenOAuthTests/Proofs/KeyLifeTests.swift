@@ -8,7 +8,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The key of a session", .eightAtATime, .endsHangs)
+@Suite("The key of a session", .takesTurns, .endsHangs)
 struct KeyLifeTests {
     private let old = AccessToken(value: "A0")
 

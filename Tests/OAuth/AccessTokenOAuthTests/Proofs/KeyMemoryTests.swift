@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The keys that a process has read", .eightAtATime, .endsHangs)
+@Suite("The keys that a process has read", .takesTurns, .endsHangs)
 struct KeyMemoryTests {
     private let stored = (0..<200).map { Data("key \($0)".utf8) }
     private let token = AccessToken(value: "A")

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessTokenOAuth
 @testable import LoopbackAuthorizationServer
 
-@Suite("A server that wants another proof", .eightAtATime, .endsHangs)
+@Suite("A server that wants another proof", .takesTurns, .endsHangs)
 struct NonceTests {
     private static let good = #"{"access_token":"A","token_type":"DPoP","refresh_token":"RT"}"#
 

@@ -9,7 +9,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 
 /// `.ci/deep openssl` builds them: the usual run needs no header of OpenSSL.
-@Suite("A key of OpenSSL", .eightAtATime, .endsHangs)
+@Suite("A key of OpenSSL", .takesTurns, .endsHangs)
 struct OpenSSLKeyTests {
     private func isSigned(by key: ProofKey, _ url: URL) throws -> Bool {
         let proof = ReceivedProof(try Proof.text(by: key, for: "GET", url, token: nil, nonce: nil, at: .now))

@@ -8,7 +8,7 @@ import Testing
 @testable import OAuthFoundation
 
 /// The loopback server checks what RFC 9449, section 4.3, names: one row for each rule, and one for what is right.
-@Suite("The loopback server refuses a proof", .eightAtATime, .endsHangs)
+@Suite("The loopback server refuses a proof", .takesTurns, .endsHangs)
 struct ProofLedgerTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
     private static let url = "http://127.0.0.1:8080/token"

@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
-@Suite("A proof of possession", .eightAtATime, .endsHangs)
+@Suite("A proof of possession", .takesTurns, .endsHangs)
 struct ProofTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000.9)
 

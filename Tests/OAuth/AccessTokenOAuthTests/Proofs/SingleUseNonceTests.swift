@@ -68,7 +68,7 @@ private final class NonceServer: Sendable {
     }
 }
 
-@Suite("A server that takes each nonce once", .eightAtATime, .endsHangs)
+@Suite("A server that takes each nonce once", .takesTurns, .endsHangs)
 struct SingleUseNonceTests {
     /// The statuses of as many requests at once.
     private func statuses(_ count: Int, _ sessions: [any TestedSession], at url: URL) async throws -> [Int: Int] {

@@ -5,7 +5,7 @@ import Testing
 /// The suites that need servers that others wrote; one test at a time, since they count what a server was asked.
 @Suite(
     "Servers that others wrote",
-    .eightAtATime,
+    .takesTurns,
     .enabled(if: !RealServer.all.isEmpty, Comment(rawValue: RealServer.command)),
     .serialized,
     .endsHangs

@@ -8,7 +8,7 @@ private let port = ProcessInfo.processInfo.environment["UNTRUSTED_CERTIFICATE"]?
 
 @Suite(
     "A server whose certificate no system trusts",
-    .eightAtATime,
+    .takesTurns,
     .enabled(if: port != nil, Comment(rawValue: RealServer.command)),
     .endsHangs
 )

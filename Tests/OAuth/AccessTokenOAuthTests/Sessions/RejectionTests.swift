@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A rejected token", .eightAtATime, .endsHangs)
+@Suite("A rejected token", .takesTurns, .endsHangs)
 struct RejectionTests {
     /// A token endpoint that rotates, and resources that reject a token if `isRejected` says so of its number and their
     /// path.

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Each session's own time-outs and cancellation", .eightAtATime, .endsHangs)
+@Suite("Each session's own time-outs and cancellation", .takesTurns, .endsHangs)
 struct SessionCancellationTests {
     private func code(of task: Task<Int, any Error>) async -> URLError.Code? {
         (await #expect(throws: URLError.self) { try await task.value })?.code

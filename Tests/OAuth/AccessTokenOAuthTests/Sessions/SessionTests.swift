@@ -13,7 +13,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A session of either kind", .eightAtATime, .endsHangs)
+@Suite("A session of either kind", .takesTurns, .endsHangs)
 struct SessionTests {
     @Test(arguments: SessionKind.allCases)
     func `sends the token as RFC 6750 says, over and over with a body of its own`(kind: SessionKind) async throws {

@@ -8,7 +8,7 @@ import Testing
 ///
 /// `FUZZ_INPUTS` says how many, and `FUZZ_SEED` repeats a run. `WWW-Authenticate` has no reader here: a 401 means the
 /// same whatever the challenge says.
-@Suite("Readers under random inputs", .eightAtATime, .endsHangs)
+@Suite("Readers under random inputs", .takesTurns, .endsHangs)
 struct FuzzTests {
     private static let count = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) } ?? 2_000
     private static let workers = max(2, ProcessInfo.processInfo.activeProcessorCount)

@@ -16,7 +16,7 @@ private let soakSeconds = ProcessInfo.processInfo.environment["SOAK_SECONDS"].fl
 /// minutes, and `SOAK_SECONDS` as long as it says.
 @Suite(
     "A long run at a server that fails in every way",
-    .eightAtATime,
+    .takesTurns,
     .enabled(if: soakSeconds > 0, ".ci/deep soak runs it"),
     .timeLimit(.minutes(600))
 )

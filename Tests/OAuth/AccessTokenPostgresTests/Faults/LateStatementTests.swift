@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Statements without an answer: they arrive late, or nobody hears what came of them.
-@Suite("Statements whose client waits no longer", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("Statements whose client waits no longer", .takesTurns, .needsPostgres, .endsHangs)
 struct LateStatementTests {
     private let database: TestDatabase
     private let user = "user"

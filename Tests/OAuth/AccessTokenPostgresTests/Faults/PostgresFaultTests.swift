@@ -9,7 +9,7 @@ import Testing
 /// What happens to processes behind a proxy that cuts, swallows, holds back and refuses, at a strict server.
 ///
 /// Each `PostgresCredentialStores` is a process here: it has its own number, connections and memory.
-@Suite("Processes whose way to PostgreSQL fails", .eightAtATime, .needsPostgres, .endsHangs)
+@Suite("Processes whose way to PostgreSQL fails", .takesTurns, .needsPostgres, .endsHangs)
 struct PostgresFaultTests {
     private static let delay: TimeInterval = 6
 

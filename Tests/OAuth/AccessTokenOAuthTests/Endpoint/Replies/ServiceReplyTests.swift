@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Replies of services, each taken as its server means it", .eightAtATime, .endsHangs)
+@Suite("Replies of services, each taken as its server means it", .takesTurns, .endsHangs)
 struct ServiceReplyTests {
     private func check(_ reply: ReplyFixture, _ outcome: ReplyFixture.Outcome) async throws {
         let found = try await reply.outcome()

@@ -2,20 +2,25 @@ import AccessTokenSynchronization
 import Dispatch
 package import Testing
 
-/// Eight tests of the suites that have this trait run at a time.
+/// Eight tests of the suites that have this trait run at a time, and eight of those that mostly wait.
 ///
 /// Without it all of the tests run at once: thousands of sockets and of tasks for the two or four threads of the pool,
 /// among which a test that waits for its next step can wait for a minute. A test waits for its turn outside its time
 /// limit.
-package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
+package struct TakesTurns: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal private static var hasTurn = false
-    /// How many turns are free, and who waits for one.
-    private static let turns = TimedWaiters<Int, Void>(8)
 
+    /// How many turns are free, and who waits for one.
+    fileprivate typealias Turns = TimedWaiters<Int, Void>
+
+    fileprivate static let turns = Turns(8)
+    fileprivate static let turnsToWait = Turns(8)
+
+    fileprivate let turns: Turns
     package let isRecursive = true
 
     /// A suite whose tests run one after the other has one turn for all of them: else each waits behind all other tests.
-    package func scopeProvider(for test: Test, testCase: Test.Case?) -> EightAtATime? {
+    package func scopeProvider(for test: Test, testCase: Test.Case?) -> TakesTurns? {
         let isOne = test.isSuite ? test.traits.contains { $0 is ParallelizationTrait } : testCase == nil
         return isOne ? self : nil
     }
@@ -28,16 +33,16 @@ package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         // A suite inside a suite gives the trait to a test twice.
         if Self.hasTurn { return try await function() }
-        await Self.turns.outcome(atMost: nil, by: SystemClock(), timedOut: ()) { free in
+        await turns.outcome(atMost: nil, by: SystemClock(), timedOut: ()) { free in
             guard free > 0 else { return nil }
             free -= 1
             return ()
         }
-        defer { Self.giveBackTurn() }
+        defer { giveBackTurn() }
         try await Self.$hasTurn.withValue(true, operation: function)
     }
 
-    private static func giveBackTurn() {
+    private func giveBackTurn() {
         let next = turns.withLock { free, waiters in
             free += waiters.isEmpty ? 1 : 0
             return waiters.isEmpty ? nil : waiters.removeFirst()
@@ -46,8 +51,11 @@ package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-extension Trait where Self == EightAtATime {
-    package static var eightAtATime: EightAtATime { EightAtATime() }
+extension Trait where Self == TakesTurns {
+    package static var takesTurns: TakesTurns { TakesTurns(turns: TakesTurns.turns) }
+
+    /// For tests that wait for most of their time: they take no turn of a test that could keep a processor busy.
+    package static var takesTurnsToWait: TakesTurns { TakesTurns(turns: TakesTurns.turnsToWait) }
 }
 
 /// Runs what blocks or computes for long on a thread of its own: no other test waits for a thread of the pool then.
