@@ -3,7 +3,7 @@ import XCTest
 
 final class ContractFromXCTestTests: XCTestCase {
     func testOurServiceKeepsTheContract() async {
-        let report = await ServiceContract.verify(OwnSubjects.services[0], scripts: 50)
+        let report = await ServiceContract.verify(OwnSubjects.all[0], scripts: 50)
         XCTAssert(report.isKept, "\(report)")
     }
 }

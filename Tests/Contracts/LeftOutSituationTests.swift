@@ -169,7 +169,7 @@ struct PreloadingTests {
             )
         }
         for _ in 1...runs {
-            let report = await subject.report(scripts: 100)
+            let report = await subject.report(scripts: Effort.isThorough ? 100 : 20)
             #expect(report.isKept, "\(report)")
         }
     }

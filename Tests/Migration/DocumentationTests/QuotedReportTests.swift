@@ -1,9 +1,10 @@
 import AccessTokenContract
+import TestSupport
 import Testing
 
 @Suite("The report of a service")
 struct QuotedReportTests {
-    @Test(arguments: [("OwnService", legacySubject), ("FortyLines", tokenActorSubject)])
+    @Test(.thorough, arguments: [("OwnService", legacySubject), ("FortyLines", tokenActorSubject)])
     func `is what its article quotes, whole lines left out`(article: String, subject: ContractSubject) async throws {
         let file = "Sources/Contracts/AccessTokenContract/AccessTokenContract.docc/\(article).md"
         let block = try #require(

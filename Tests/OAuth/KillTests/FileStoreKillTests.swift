@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `.ci/deep kill` has a hundred.
-private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 4
+private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 2
 
 @Suite(
     "Processes that share a folder, and are killed",

@@ -22,8 +22,8 @@ struct SetUpRunTests {
     /// While the load of a naive set-up takes its time, the other callers come, also on a busy machine.
     @Test(arguments: SetUp.allCases.filter { !$0.isOurs })
     func `The naive ones lose it in every round`(_ setUp: SetUp) async throws {
-        var options = try Options(["--rounds", "2", "--callers", "20"])
-        options.latency = 0.75
+        var options = try Options(["--rounds", "2", "--callers", "8"])
+        options.latency = 0.3
         let result = try await setUp.run(options) { _ in }
         #expect(result.loads > 2)
         #expect(result.reuses >= 2)
@@ -35,8 +35,8 @@ struct SetUpRunTests {
     func `At a server that takes one request, the naive ones serve one caller, and the others get its 429`(
         _ setUp: SetUp
     ) async throws {
-        var options = try Options(["--rounds", "1", "--callers", "20", "--limit", "1"])
-        options.latency = 0.75
+        var options = try Options(["--rounds", "1", "--callers", "8", "--limit", "1"])
+        options.latency = 0.3
         let result = try await setUp.run(options) { _ in }
         let refused = try #require(result.limited)
         #expect(refused > 0 && refused == result.loads - 1)

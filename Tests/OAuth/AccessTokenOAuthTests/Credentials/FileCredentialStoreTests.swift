@@ -199,7 +199,7 @@ struct FileCredentialStoreTests {
         #expect(record.credential == second && record.version >= before)
     }
 
-    @Test func `a credential that is too long to be read again is not written`() async throws {
+    @Test(.thorough) func `a credential that is too long to be read again is not written`() async throws {
         let store = try await filledStore()
         let text = String(repeating: "A", count: CredentialFolder.longestRecord)
         let long = Credential(accessToken: AccessToken(value: text), refreshToken: "R")

@@ -22,8 +22,9 @@ struct FleetTests {
         print("fleet: \(model.processes.count) processes, \(model.faultsLeft) faults: \(exploration.states) states")
     }
 
-    @Test func `two processes, and whatever goes wrong once or twice`() async {
-        await expectSound(FleetModel(processes: 2, Self.everyFault, most: 2))
+    @Test(arguments: Effort.isThorough || isLong ? [1, 2] : [1])
+    func `two processes, and whatever goes wrong`(most: Int) async {
+        await expectSound(FleetModel(processes: 2, Self.everyFault, most: most))
     }
 
     @Test(.enabled(if: FleetTests.isLong, "It takes minutes: .ci/deep sequences"))
@@ -85,7 +86,7 @@ struct FleetTests {
         Broken([.writesAnyVersion], by: [.cut], "back after the sign-out", signsOut: true),
     ]
 
-    @Test(arguments: broken)
+    @Test(.thorough, arguments: broken)
     func `breaks without a rule of the protocol`(_ broken: Broken) async {
         let model = FleetModel(
             processes: broken.processes,

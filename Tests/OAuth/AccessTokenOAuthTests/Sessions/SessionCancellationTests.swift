@@ -113,7 +113,7 @@ struct SessionCancellationTests {
             let session = kind.session(ListLoader.service().0, origins: origins)
             let answered = URLRequest(url: try server.resource)
             await withTaskGroup(of: Void.self) { group in
-                for number in 0..<600 {
+                for number in 0..<(Effort.isThorough ? 600 : 200) {
                     group.addTask {
                         let request = number.isMultiple(of: 2) ? unanswered : answered
                         let caller = Task { try await session.data(for: request) }

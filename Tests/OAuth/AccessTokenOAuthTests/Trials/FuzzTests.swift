@@ -10,7 +10,7 @@ import Testing
 /// same whatever the challenge says.
 @Suite("Readers under random inputs", .takesTurns, .endsHangs)
 struct FuzzTests {
-    private static let count = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) } ?? 2_000
+    private static let count = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) } ?? 700
     private static let workers = max(2, ProcessInfo.processInfo.activeProcessorCount)
     private static let seed = ProcessInfo.processInfo.environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
     private static let secret = "RT0-secret"

@@ -41,7 +41,7 @@ let mainActorSubject = ContractSubject("our session", features: [.invalidation, 
 @Suite("A service of the main actor")
 struct ScreenSessionTests {
     @Test func `keeps the contract`() async {
-        let report = await ServiceContract.verify(mainActorSubject)
+        let report = await ServiceContract.verify(mainActorSubject, scripts: 20)
         #expect(report.isKept, "\(report)")
     }
 }

@@ -1,6 +1,7 @@
 import AccessTokenContract
 import Foundation
 import SampleShared
+import TestSupport
 import Testing
 
 let legacySubject = ContractSubject("our session", features: [.callbackLoader, .signIn, .signOut]) { fixture in
@@ -37,7 +38,7 @@ struct FoundScriptTests {
     }
 }
 
-@Suite("The critical clauses, with a longer time limit")
+@Suite("The critical clauses, with a longer time limit", .thorough)
 struct CriticalClausesTests {
     @Test func `are verified alone`() async {
         let report = await ServiceContract.verify(
