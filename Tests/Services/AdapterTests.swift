@@ -407,6 +407,71 @@ struct AdapterTests {
         await isDone.wait()
     }
 
+    @Test(arguments: View.allCases)
+    func `a task that outlives its ordered call comes after its own later calls`(_ kind: View) async throws {
+        let queue = HeldQueue()
+        let service = AsyncAccessTokenService(
+            token: validToken,
+            loader: loader,
+            policy: AccessTokenPolicy(),
+            clock: clock,
+            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
+            startLoaderTask: TaskStarter(),
+            events: nil
+        )
+        let view = kind.make(of: service)
+        let new = AccessToken(value: "new")
+        loader.duringLoad { $0.answer(.success(new)) }
+        let (hasEnded, hasAsked) = (Event(), Event())
+        let caller = Locked<Task<AccessToken, any Error>?>(nil)
+        let outlive: @Sendable () async -> Void = {
+            await hasEnded.wait()
+            view.invalidate(validToken)
+            // Until it has to wait, it runs here.
+            let task = Task.immediate { try await view.token() }
+            caller.withLock { $0 = task }
+            hasAsked.happen()
+        }
+        view.callInOrder { Task { await outlive() } }
+        queue.run()
+        hasEnded.happen()
+        await hasAsked.wait()
+        // The invalidation has not reached the actor yet.
+        let isAnswered = Event()
+        let answer = Task {
+            defer { isAnswered.happen() }
+            return try await caller.withLock { $0 }?.valueInTime
+        }
+        await yieldUntil {
+            queue.run()
+            return isAnswered.hasHappened
+        }
+        #expect(try await answer.value == new)
+    }
+
+    @Test func `a task that outlives its ordered call of a service of others comes after its own later calls`()
+        async throws
+    {
+        let service = NotingService()
+        let adapter = CallbackServiceAdapter(of: service)
+        let (hasEnded, hasAsked, mayEnd) = (Event(), Event(), Event())
+        let caller = Locked<Task<AccessToken, any Error>?>(nil)
+        let outlive: @Sendable () async -> Void = {
+            await hasEnded.wait()
+            adapter.callInOrder { await mayEnd.wait() }
+            adapter.invalidate(validToken)
+            let task = Task.immediate { try await adapter.token() }
+            caller.withLock { $0 = task }
+            hasAsked.happen()
+        }
+        adapter.callInOrder { Task { await outlive() } }
+        adapter.callInOrder { hasEnded.happen() }
+        await hasAsked.wait()
+        mayEnd.happen()
+        #expect(try await caller.withLock { $0 }?.valueInTime == validToken)
+        #expect(service.calls == ["invalidate", "token"])
+    }
+
     // MARK: Services of both worlds
 
     @Test func `a service of both worlds that calls back is async by an adapter`() async throws {

@@ -107,17 +107,6 @@ struct NeighbourTests {
 
     // MARK: Loads that come late
 
-    /// Starts the jobs of tasks when a test says so.
-    private final class HeldExecutor: TaskExecutor {
-        private let queue: HeldQueue
-        init(queue: HeldQueue) { self.queue = queue }
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.enqueue { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-    }
-
     /// Each of them would send the same refresh token.
     @Test(arguments: Engine.allCases)
     func `loads that were given up on their way to the loader are not begun (S3)`(_ engine: Engine) async {

@@ -141,6 +141,17 @@ final class InlineExecutor: TaskExecutor {
     }
 }
 
+/// Starts the jobs of tasks when a test says so.
+final class HeldExecutor: TaskExecutor {
+    private let queue: HeldQueue
+    init(queue: HeldQueue) { self.queue = queue }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.enqueue { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
 /// Hides its base from the adapters.
 struct AsyncServiceOfOthers: AsyncAccessTokenProviding {
     let base: any AsyncAccessTokenProviding

@@ -4,11 +4,8 @@ import AccessTokenSynchronization
 final class OrderedCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 
-    /// The ordered call that started the present code.
-    @TaskLocal private static var enclosing: (calls: ObjectIdentifier, number: Int)?
-
     private let startTask: TaskStarter
-    private let state = Locked<(calls: [Call], areUnderWay: Bool, number: Int)>(([], false, 0))
+    private let state = Locked<(calls: [Call], areUnderWay: Bool)>(([], false))
 
     init(startTask: TaskStarter) {
         self.startTask = startTask
@@ -29,22 +26,13 @@ final class OrderedCalls: Sendable {
 
     /// Returns when the calls that were added before have returned, or when the task is cancelled, if that counts.
     nonisolated(nonsending) func finished(isCancellable: Bool) async {
-        let (areUnderWay, number) = state.withLock { ($0.areUnderWay, $0.number) }
-        // A call that waited for its own end would wait for ever.
-        let isInside = Self.enclosing.map { $0 == (ObjectIdentifier(self), number) } ?? false
-        guard areUnderWay, !isInside else { return }
+        guard areUnderWay, !EnclosingCall.isInside(of: self) else { return }
         await untilCalled(isCancellable: isCancellable) { finish in add { finish(()) } }
     }
 
     private func makeCalls() async {
         while var calls = takeAll() {
-            while let call = calls.popLast() {
-                let number = state.withLock { state in
-                    state.number += 1
-                    return state.number
-                }
-                await Self.$enclosing.withValue((ObjectIdentifier(self), number)) { await call() }
-            }
+            while let call = calls.popLast() { await EnclosingCall.make(call, in: self) }
         }
     }
 

@@ -7,18 +7,12 @@ import Dispatch
 /// global pool of Dispatch, and so does an actor that the task calls: on the queue, that actor would wait behind other
 /// tasks, with all its other callers.
 struct OrderedStart: Sendable {
-    /// The waited-for task that started the present code.
-    @TaskLocal private static var enclosing: (order: ObjectIdentifier, hasEnded: Latch)?
-
     private let queue = DispatchQueue(label: "CallbackServiceAdapter.order", qos: .userInitiated)
 
     /// Returns when the tasks before have begun, and those that are waited for have ended; or when the present task is
     /// cancelled, if that counts.
     nonisolated(nonsending) func tasksBefore(isCancellable: Bool) async {
-        // A task that waited for its own end would wait for ever.
-        if let enclosing = Self.enclosing, enclosing.order == ObjectIdentifier(queue), !enclosing.hasEnded.hasFired {
-            return
-        }
+        guard !EnclosingCall.isInside(of: queue) else { return }
         await untilCalled(isCancellable: isCancellable) { finish in startTask { finish(()) } }
     }
 
@@ -50,9 +44,7 @@ struct OrderedStart: Sendable {
 
     private func run(_ operation: @Sendable () async -> Void, _ isWaitedFor: Bool) async {
         guard isWaitedFor else { return await operation() }
-        let hasEnded = Latch()
-        await Self.$enclosing.withValue((ObjectIdentifier(queue), hasEnded)) { await operation() }
-        hasEnded.fire()
+        await EnclosingCall.make(operation, in: queue)
         queue.resume()
     }
 }
