@@ -52,7 +52,8 @@ struct Driver {
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
             running.remove(load)
-            let answer = LoadAnswer(answer.result(of: load, held: held, at: now), isReported: true)
+            let known = answer == .replacedToken ? loads[load - 1].replacing?.value : held
+            let answer = LoadAnswer(answer.result(of: load, known: known, at: now), isReported: true)
             try carryOut(machine.loadFinished(loads[load - 1], answer, waiters: waiters.count, at: now), &seen)
         case .answerAgain(let load): machine.loadAnsweredAgain(loads[load - 1])
         case .deadline(let load):

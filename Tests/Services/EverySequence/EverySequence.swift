@@ -120,6 +120,10 @@ struct EverySequence {
         for load in driver.silentLoads {
             inputs += [.finish(load: load, .token), .finish(load: load, .expiredToken), .finish(load: load, .failure)]
             if !facts.held.isEmpty { inputs.append(.finish(load: load, .sameToken)) }
+            let asked = facts.loads[load - 1]
+            if asked.session == facts.session, let replaced = asked.replacing, replaced != facts.held.last?.value {
+                inputs.append(.finish(load: load, .replacedToken))
+            }
         }
         if let load = driver.lastAnswered { inputs.append(.answerAgain(load: load)) }
         inputs += facts.loads.suffix(2).map { .deadline(load: $0.number) }

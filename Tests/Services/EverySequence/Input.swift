@@ -23,6 +23,8 @@ enum Input: Hashable {
         case expiredToken
         /// The very token that the service held last, as from a store that was not written.
         case sameToken
+        /// The very token that the load was to replace; the service holds another one by now.
+        case replacedToken
         case failure
     }
 

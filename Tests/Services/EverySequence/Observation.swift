@@ -65,11 +65,11 @@ extension Input.Answer {
     /// What the load brings.
     ///
     /// - Parameter held: the value of the token that the service held last.
-    func result(of load: Int, held: String?, at now: Date) -> LoadResult {
+    func result(of load: Int, known: String?, at now: Date) -> LoadResult {
         let expiration = now.addingTimeInterval(Times.life)
         return switch self {
         case .token: .success(AccessToken(value: "T\(load)", expiration: expiration))
-        case .sameToken: .success(AccessToken(value: held ?? "", expiration: expiration))
+        case .sameToken, .replacedToken: .success(AccessToken(value: known ?? "", expiration: expiration))
         case .expiredToken: .success(AccessToken(value: "E\(load)", expiration: now.addingTimeInterval(-1)))
         case .failure: .failure(LoadFailure(load: load))
         }

@@ -124,8 +124,8 @@ extension SequenceModel {
         // What is being replaced, or has to be, is no good as its own replacement.
         let unwanted =
             running == nil ? facts.held.last { $0.isGone && $0 == facts.held.last }?.value : running?.replacing
-        guard let token, facts.now < token.usableUntil, token.value != unwanted, !load.rejected.contains(token.value)
-        else {
+        let isUnwanted = [unwanted, current?.value == load.replacing ? nil : load.replacing].contains(token?.value)
+        guard let token, facts.now < token.usableUntil, !isUnwanted, !load.rejected.contains(token.value) else {
             expected.events = [.init(.ignoredWorthlessAnswer, load: load.number)]
             return
         }

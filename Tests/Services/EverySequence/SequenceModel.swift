@@ -153,6 +153,7 @@ struct SequenceModel {
         switch answer {
         case .token: token("T\(load.number)", load: load.number)
         case .sameToken: token(facts.held.last?.value ?? "", load: load.number)
+        case .replacedToken: token(load.replacing ?? "", load: load.number)
         case .expiredToken: expiredToken("E\(load.number)", load: load.number)
         case .failure: nil
         }

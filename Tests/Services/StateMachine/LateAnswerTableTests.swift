@@ -83,6 +83,28 @@ struct LateAnswerTableTests {
         expectNextLoad(of: story)
     }
 
+    @Test func `is ignored if it is the token that it was to replace, and another one has come since`() {
+        var story = silentLoadOfRejectedToken()
+        story.calls("Bob")
+        story.load(passesItsDeadline: 2)
+        story.load(1, brings: new)
+        story.load(2, brings: story.token("old"))
+        story.calls("Cid")
+        #expect(story.token(of: "Cid") == new)
+    }
+
+    @Test func `is cached if it is the token that it was to replace ahead of time, and still the current one`() {
+        var story = Story(token: Story().token("old", lasting: 300), policy: AccessTokenPolicy(refreshAhead: 600))
+        story.time(passes: 200)
+        story.calls("Ann")
+        story.load(passesItsDeadline: 1)
+        // It lives longer than the service knew.
+        let longer = story.token("old")
+        story.load(1, brings: longer)
+        story.calls("Bob")
+        #expect(story.token(of: "Bob") == longer)
+    }
+
     @Test func `is ignored if a newer load has brought a token (S3)`() {
         var story = silentLoad()
         story.calls("Bob")

@@ -206,6 +206,7 @@ extension AccessTokenStateMachine {
     /// | is over | any | ignored: it cannot undo a sign-out, nor reach the session after it (O1, O2) |
     /// | goes on | an error after which only a login helps, and no token has come since | ignored but for the status |
     /// | goes on | an error; a token that has expired, was rejected, or is to be replaced | ignored: worth nothing |
+    /// | goes on | the token that this load was to replace, unless it is the current one still | ignored: worth nothing |
     /// | goes on | a token no newer than one that was there since | ignored (S3) |
     /// | goes on, and no load is running | a newer token | cached: the server may have rotated for it (T2) |
     /// | goes on, and a load is running | a newer token | kept aside, in case that the running load fails (T2) |
@@ -216,6 +217,7 @@ extension AccessTokenStateMachine {
         }
         if let need = answer.need, id.number > session.newestLoad { loginIsNeeded(need, answer.error) }
         guard case .success(let token) = answer.result, token.secret != session.tokenToReplace?.token.secret,
+            token.secret != former.load.replacing?.secret || token.secret == session.current?.token.secret,
             !former.rejected.contains(token)
         else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
