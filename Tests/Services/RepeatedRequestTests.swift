@@ -202,6 +202,40 @@ struct RepeatedRequestTests {
         #expect(loads() == 4)
     }
 
+    /// Does something when it is read, once.
+    private final class ActiveClock: AccessTokenClock {
+        let onRead = Locked<(@Sendable () -> Void)?>(nil)
+
+        var now: Date {
+            onRead.withLock { $0.take() }?()
+            return Date()
+        }
+
+        func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+            AccessTokenTimer {}
+        }
+    }
+
+    /// A clock behind a lock of the app's may have to wait for code that asks the same service.
+    @Test(arguments: Engine.allCases)
+    func `holds no lock while it reads the clock`(_ engine: Engine) async throws {
+        let clock = ActiveClock()
+        let service = try #require(engine.make(Loader { validToken }, clock: clock) as? any RequestRepeating)
+        let hasWaited = Locked(false)
+        let onRead: @Sendable () -> Void = {
+            let hasReturned = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                _ = service.mayRepeat(in: 0)
+                hasReturned.signal()
+            }
+            let isInTime = hasReturned.wait(timeout: .now() + 50) == .success
+            hasWaited.withLock { $0 = isInTime }
+        }
+        clock.onRead.withLock { $0 = onRead }
+        await onThreadOfItsOwn { _ = service.mayRepeat(in: 0) }
+        #expect(hasWaited.withLock { $0 }, "the other thread did not get in")
+    }
+
     // MARK: The decision
 
     let now = ManualClock().now

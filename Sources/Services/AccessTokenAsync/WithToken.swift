@@ -93,6 +93,8 @@ extension AsyncAccessTokenService: RequestRepeating {
     package nonisolated func withRepeatedRequests<Result: Sendable>(
         _ body: (inout RepeatedRequests, _ now: Date) -> Result
     ) -> Result? {
-        snapshot.withRepeatedRequests { body(&$0, clock.now) }
+        // Read outside of the lock: an app's clock may do anything.
+        let now = clock.now
+        return snapshot.withRepeatedRequests { body(&$0, now) }
     }
 }
