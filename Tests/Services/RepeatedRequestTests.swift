@@ -259,6 +259,15 @@ struct RepeatedRequestTests {
         #expect(mayRepeat)
     }
 
+    @Test func `does not end the pause of the next session when it ends late`() {
+        var requests = RepeatedRequests()
+        _ = requests.mayRepeat(in: 2, at: now)
+        for token in tokens.prefix(2) { requests.repeated(with: token, isRejected: true, in: 2, at: now) }
+        _ = requests.mayRepeat(in: 1, at: now)
+        let mayRepeat = requests.mayRepeat(in: 2, at: now)
+        #expect(!mayRepeat)
+    }
+
     @Test func `says nothing of the next session when it ends late`() {
         var requests = RepeatedRequests()
         _ = requests.mayRepeat(in: 2, at: now)

@@ -25,20 +25,21 @@ package struct RepeatedRequests: Sendable {
 
     private var useless = RejectedTokens()
     private var pauseBegan: Date?
-    private var sessionEpoch: Int?
+    private var sessionEpoch = 0
 
     package init() {}
 
     /// Whether a request whose token was rejected may be sent with the next one.
-    package mutating func mayRepeat(in session: Int?, at now: Date) -> Bool {
-        if session != sessionEpoch { self = RepeatedRequests(in: session) }
-        guard let pauseBegan else { return true }
+    package mutating func mayRepeat(in session: Int, at now: Date) -> Bool {
+        if session > sessionEpoch { self = RepeatedRequests(in: session) }
+        // A request of a former session says nothing of the present one.
+        guard session == sessionEpoch, let pauseBegan else { return true }
         // A wall clock that was set back must not prolong the pause.
         return !(0..<Self.pause).contains(now.timeIntervalSince(pauseBegan))
     }
 
     /// A request was sent once more, with this token.
-    package mutating func repeated(with token: AccessToken, isRejected: Bool, in session: Int?, at now: Date) {
+    package mutating func repeated(with token: AccessToken, isRejected: Bool, in session: Int, at now: Date) {
         guard session == sessionEpoch else { return }
         guard isRejected else { return self = RepeatedRequests(in: session) }
         useless.insert(token)
@@ -48,15 +49,17 @@ package struct RepeatedRequests: Sendable {
         useless.insert(token)
     }
 
-    private init(in session: Int?) { sessionEpoch = session }
+    private init(in session: Int) { sessionEpoch = session }
 }
 
 extension RequestRepeating {
     package func mayRepeat(in session: Int?) -> Bool {
-        withRepeatedRequests { $0.mayRepeat(in: session, at: $1) } ?? true
+        guard let session else { return true }
+        return withRepeatedRequests { $0.mayRepeat(in: session, at: $1) } ?? true
     }
 
     package func repeated(with token: AccessToken, isRejected: Bool, in session: Int?) {
+        guard let session else { return }
         _ = withRepeatedRequests { $0.repeated(with: token, isRejected: isRejected, in: session, at: $1) }
     }
 }
