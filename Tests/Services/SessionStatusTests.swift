@@ -221,6 +221,25 @@ struct SessionStatusTests {
         #expect(service.view.status == .signedIn && service.view.subject == "Ann")
     }
 
+    /// Otherwise looks at one moment would throw one another out, and the newest would not count in the end.
+    @Test(arguments: Engine.allCases)
+    func `that others look at meanwhile, without finding anything new, is looked at once`(_ engine: Engine) async throws
+    {
+        let service = try service(engine) { [token] in token }
+        await service.beginSession(with: token)
+        let known = StoredSession(token: token, subject: "Ann")
+        try await service.lookAtStore { known }
+        let looks = Locked(0)
+        try await service.lookAtStore {
+            looks.withLock { $0 += 1 }
+            try await service.lookAtStore { known }
+            // Another process signs out meanwhile.
+            return nil
+        }
+        #expect(looks.withLock { $0 } == 1)
+        #expect(service.view.status == .signedOut)
+    }
+
     /// A load begins and nothing else is new: what was read is not too old for that.
     @Test(arguments: Engine.allCases)
     func `that loads is looked at once`(_ engine: Engine) async throws {

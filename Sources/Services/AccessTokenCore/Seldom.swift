@@ -14,3 +14,7 @@ package struct Seldom<Value: Sendable>: Sendable {
 
     package init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
 }
+
+extension Seldom: Equatable where Value: Equatable {
+    package static func == (first: Seldom, second: Seldom) -> Bool { first.wrappedValue == second.wrappedValue }
+}

@@ -250,6 +250,30 @@ struct SessionStatusTableTests {
         #expect(story.subject == "Ann")
     }
 
+    @Test(
+        arguments: [
+            nil,
+            StoredSession(),
+            StoredSession(token: Story().token("old"), subject: "Ann"),
+            StoredSession(token: Story().token("new"), subject: "Ann"),
+            StoredSession(token: Story().token("old"), needsLogin: true),
+        ] as [StoredSession?]
+    )
+    func `has not changed when a second look finds the same`(_ stored: StoredSession?) {
+        var story = Story(token: old)
+        story.app(finds: stored)
+        let changes = story.changes
+        story.app(finds: stored)
+        #expect(story.changes == changes)
+    }
+
+    @Test func `has changed when another user's name only looks the same`() {
+        var story = Story(token: old)
+        story.app(finds: StoredSession(subject: "Jos\u{e9}"))
+        story.app(finds: StoredSession(subject: "Jose\u{301}"))
+        #expect(story.subject?.unicodeScalars.count == 5)
+    }
+
     @Test func `stays signed out whatever a look finds`() {
         var story = Story(token: old)
         story.userSignsOut()

@@ -21,7 +21,7 @@ extension AccessTokenStateMachine {
         guard changes == self.changes else { return false }
         if case .signedOut = session { return true }
         guard let found else {
-            session.retireToken()
+            withdrawToken()
             (outlook.stored, outlook.subject) = (nil, nil)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
@@ -31,7 +31,7 @@ extension AccessTokenStateMachine {
         let stored = found.token.flatMap { $0.secret == own?.token.secret ? nil : $0 }
         if let subject = found.subject {
             let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
-            if isOther, stored != nil || found.token == nil { session.retireToken() }
+            if isOther, stored != nil || found.token == nil { withdrawToken() }
             outlook.subject = subject
         }
         outlook.stored = stored.flatMap { token in
@@ -46,6 +46,9 @@ extension AccessTokenStateMachine {
         }
         return true
     }
+
+    /// Nothing is written where there is nothing to withdraw: what is written counts as a change.
+    private mutating func withdrawToken() { if session.current != nil { session.retireToken() } }
 
     /// Only a login helps; told once, until there is a token again.
     ///

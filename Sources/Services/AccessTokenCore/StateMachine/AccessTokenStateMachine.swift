@@ -14,7 +14,8 @@ package struct AccessTokenStateMachine: Sendable {
     }
     /// What is known of the session beside its token.
     package internal(set) var outlook = SessionOutlook() {
-        didSet { noteChange() }
+        // Compared: a look that finds what is known must not throw out another look.
+        didSet { if outlook != oldValue { noteChange() } }
     }
     /// How often one of the two has changed.
     package private(set) var changes: UInt32 = 0
@@ -136,7 +137,7 @@ package struct AccessTokenStateMachine: Sendable {
             report(.init(.refusedCancelled))
             return .answer(.failure(cancellationError))
         }
-        guard !loads.contains(where: { isAwaited($0) }) else {
+        guard !loads.contains(where: { callersWait(for: $0) }) else {
             // The load would wait for itself (R1).
             report(.init(.refusedLoader))
             return .answer(.failure(AccessTokenError.loadAskedItsOwnService))
@@ -174,7 +175,7 @@ package struct AccessTokenStateMachine: Sendable {
     private var awaitedLoad: Int { currentLoad?.number ?? lastLoad + 1 }
 
     /// Whether callers that have to wait would wait for this load.
-    private func isAwaited(_ load: Load.ID) -> Bool {
+    private func callersWait(for load: Load.ID) -> Bool {
         load == currentLoad || formerLoads.contains { $0.reason == .replaced && $0.load.id == load }
     }
 }

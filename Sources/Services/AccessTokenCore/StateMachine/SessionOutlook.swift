@@ -1,9 +1,9 @@
 import AccessTokenFoundation
 
 /// What is known of a session beside its token: for those who show the session, and for no caller's answer.
-package struct SessionOutlook: Sendable {
+package struct SessionOutlook: Equatable, Sendable {
     /// A token that a look has found in the store, and that the next load will find there.
-    struct Stored: Sendable {
+    struct Stored: Equatable, Sendable {
         let token: AccessToken
         /// Until when it is valid.
         let until: Date
@@ -16,7 +16,13 @@ package struct SessionOutlook: Sendable {
     /// While it is valid, and not the service's own.
     @Seldom var stored: Stored?
     /// Whose session is stored, by the last look that could tell.
-    @Seldom package var subject: String?
+    package var subject: String? {
+        get { exactSubject?.string }
+        set { exactSubject = newValue.map { ExactString($0) } }
+    }
+    @Seldom private var exactSubject: ExactString?
+
+    init(isKnown: Bool = false) { self.isKnown = isKnown }
 
     /// A load or a sign-in has brought a token, which says more than earlier looks.
     mutating func tokenCame() {
