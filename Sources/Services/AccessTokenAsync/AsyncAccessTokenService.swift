@@ -284,23 +284,18 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private func loadFinished(_ load: Load, _ answer: LoadAnswer?) {
-        let now = clock.now
-        perform {
-            let count = waiters.close()
-            switch machine.loadFinished(load, answer, waiters: count, at: now) {
-            case .nothing: break
-            case .answer(let result): answerAll(result)
-            case .load(let load): start(load)
-            case .forget(let sessionEpochs): sessionEpochs.forEach(forget)
-            }
-        }
+        endLoad { waiters, now in machine.loadFinished(load, answer, waiters: waiters, at: now) }
     }
 
     private func deadlinePassed(_ load: Load) {
+        endLoad { waiters, now in machine.deadlinePassed(load, waiters: waiters, at: now) }
+    }
+
+    /// Asks the state machine what follows for those who wait, and does that.
+    private func endLoad(_ decide: (_ waiters: Int, _ now: Date) -> AccessTokenStateMachine.LoadEndAction) {
         let now = clock.now
         perform {
-            let count = waiters.close()
-            switch machine.deadlinePassed(load, waiters: count, at: now) {
+            switch decide(waiters.close(), now) {
             case .nothing: break
             case .answer(let result): answerAll(result)
             case .load(let load): start(load)
