@@ -15,36 +15,30 @@ struct LaunchTests {
     struct Service: Sendable {
         let tokens: any AsyncAccessTokenProviding
         let currentToken: @Sendable () -> AccessToken?
+        var loaderQueue = DispatchQueue(label: "loader")
 
         /// Returns when the loads that were started have reached the loader, and answers have reached the service.
         func settle() async {
             await tokens.invalidate(AccessToken(value: "another"))
+            loaderQueue.sync {}
         }
     }
 
-    /// Runs a block at once.
-    private final class PromptQueue: SerialQueue {
-        private let dispatchQueue = DispatchQueue(label: "prompt")
-
-        func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
-            dispatchQueue.sync(execute: block)
-        }
-    }
-
-    /// A service that calls its loader at once: that no load has started can be seen.
+    /// A service whose loader is called soon: that no load has started can be seen.
     private func service(_ engine: Engine, token: AccessToken? = nil) -> Service {
         switch engine {
         case .queue:
+            let loaderQueue = DispatchQueue(label: "loader")
             let service = AccessTokenService(
                 token: token,
                 loader: loader,
                 policy: AccessTokenPolicy(),
                 clock: clock,
-                loaderOn: PromptQueue(),
-                handlersOn: PromptQueue(),
+                loaderOn: loaderQueue,
+                handlersOn: HeldQueue(),
                 events: nil
             )
-            return Service(tokens: service) { service.currentToken }
+            return Service(tokens: service, currentToken: { service.currentToken }, loaderQueue: loaderQueue)
         case .actor:
             let service = AsyncAccessTokenService(
                 token: token,
@@ -68,6 +62,7 @@ struct LaunchTests {
         let service = service(engine, token: stored)
         #expect(service.currentToken() == stored)
         #expect(try await service.tokens.token() == stored)
+        await service.settle()
         #expect(loader.loads.isEmpty)
     }
 

@@ -219,6 +219,46 @@ struct QueueTests {
         queue.probe(nil)
     }
 
+    /// Others join the load at once, and must not have to wait for the thread of the caller that started it.
+    @Test func `a load is in the queue of the loader before anybody can decide again`() async {
+        let queue = ProbingQueue()
+        let service = service(loaderOn: queue)
+        queue.probe { service.invalidate(AccessToken(value: "another")) }
+        service.callFromLegacyCode(then: answers.take)
+        queue.probe(nil)
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+        #expect(queue.count == 0, "a thread got in between")
+    }
+
+    /// Lets something come before each timer.
+    private struct LateClock: AccessTokenClock {
+        let base: ManualClock
+        let onSchedule: @Sendable () -> Void
+        var now: Date { base.now }
+
+        func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+            onSchedule()
+            return base.schedule(after: delay, action)
+        }
+    }
+
+    @Test func `a load that ends before its deadline is set leaves no timer`() {
+        let loaderQueue = HeldQueue()
+        loader.insideLoad { $0.answer(.success(validToken)) }
+        let service = AccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(),
+            clock: LateClock(base: clock) { loaderQueue.run() },
+            loaderOn: loaderQueue,
+            handlersOn: HeldQueue(),
+            events: nil
+        )
+        service.callFromLegacyCode(then: answers.take)
+        #expect(service.currentToken == validToken)
+        #expect(clock.pendingTimers == 0)
+    }
+
     @Test func `a forgetting is in the queue of the loader before anybody can decide again`() async {
         let queue = ProbingQueue()
         let service = service(loaderOn: queue)

@@ -252,19 +252,20 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Loads
 
     private func start(_ load: Load) {
+        let task = startTask { [self] in await run(load) }
+        load.cancelled.whenFired { task.cancel() }
         let deadline = clock.schedule(after: loadDeadline) { [self] in
             startTask { await self.deadlinePassed(load) }
         }
-        let task = startTask { [self] in await run(load, deadline) }
-        load.cancelled.whenFired { task.cancel() }
+        // It stays set after a sign-out, which waits for this load until it fires, at most.
+        load.ended.whenFired { deadline.cancel() }
     }
 
-    /// - Parameter deadline: stays set after a sign-out, which waits for this load until it fires, at most.
-    private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
+    private func run(_ load: Load) async {
         // A newer load may have taken its place before its turn came.
-        guard machine.loadBegins(load) else { return deadline.cancel() }
+        guard machine.loadBegins(load) else { return load.ended.fire() }
         let answer = await startLoaderTask.run { [self] in await askLoader(for: load) } ?? nil
-        deadline.cancel()
+        load.ended.fire()
         loadFinished(load, answer)
     }
 
@@ -279,7 +280,6 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let result: LoadResult = await LoadContext.$current.withValue(context) {
             do { return .success(try await loader.load(replacing: load.replacing)) } catch { return .failure(error) }
         }
-        context.ended.fire()
         return LoadAnswer(result, isReported: events != nil)
     }
 

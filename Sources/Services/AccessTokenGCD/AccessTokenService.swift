@@ -224,22 +224,23 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     // MARK: Loads
 
+    /// Enqueued inside the decision: others may join the load before the caller's thread goes on.
     private func start(_ load: Load) {
+        loaderQueue.enqueue { [self] in run(load) }
         afterwards { [self] in
             let deadline = clock.schedule(after: loadDeadline) { [self] in deadlinePassed(load) }
-            loaderQueue.enqueue { [self] in run(load, deadline) }
+            // It stays set after a sign-out, which waits for this load until it fires, at most.
+            load.ended.whenFired { deadline.cancel() }
         }
     }
 
-    /// - Parameter deadline: stays set after a sign-out, which waits for this load until it fires, at most.
-    private func run(_ load: Load, _ deadline: AccessTokenTimer) {
+    private func run(_ load: Load) {
         // A newer load may have taken its place before its turn came.
-        guard queue.sync(execute: { machine.loadBegins(load) }) else { return deadline.cancel() }
+        guard queue.sync(execute: { machine.loadBegins(load) }) else { return load.ended.fire() }
         // Weak: the tasks that a loader starts inherit the context, and may outlive the load.
         let context = LoadContext(of: load) { [weak self] in self?.snapshot.isCurrent(load.id) ?? false }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
-            deadline.cancel()
-            context.ended.fire()
+            load.ended.fire()
             loadFinished(load, LoadAnswer(result, isReported: events != nil))
         }
         LoadContext.$current.withValue(context) {
@@ -351,8 +352,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// Decides on the queue.
     ///
     /// No foreign code is called or released on the queue: a handler's deinit may call the service. Inside, work is
-    /// only put on other queues, and only where it has to keep the order of the decisions; the rest follows
-    /// ``afterwards(_:)``.
+    /// only put on other queues, and only where it has to keep the order of the decisions, or where others wait for it;
+    /// the rest follows ``afterwards(_:)``.
     private func perform(_ decision: () -> Void) {
         var effects: [() -> Void] = []
         queue.sync {

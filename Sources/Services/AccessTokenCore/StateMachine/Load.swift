@@ -23,4 +23,9 @@ package struct Load: Sendable {
 
     /// Fires when a sign-out cancels the load.
     package let cancelled = Latch()
+
+    /// Fires when the load has ended, or was given up before it could begin: its deadline is over.
+    ///
+    /// A task that the load has started may live on, and is not inside of the load any more.
+    package let ended = Latch()
 }

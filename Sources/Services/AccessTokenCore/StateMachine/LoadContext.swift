@@ -13,21 +13,15 @@ package struct LoadContext: Sendable {
     /// A loader that has taken its time to come to the server must not send a request that the next load sends as well.
     package let isWanted: @Sendable () -> Bool
 
-    /// Fires when the load has ended: a task that it started may live on, and is not inside of it any more.
-    package let ended = Latch()
-
     /// Fires when a sign-out cancels the load, which may have a task that the service does not know.
     package let cancelled: Latch
 
-    package init(loads: [Load.ID], cancelled: Latch = Latch(), isWanted: @escaping @Sendable () -> Bool) {
-        self.loads = loads
-        self.cancelled = cancelled
-        self.isWanted = isWanted
-    }
+    private let ended: Latch
 
     /// The context of a load for as long as the loader runs it.
     package init(of load: Load, isWanted: @escaping @Sendable () -> Bool) {
-        self.init(loads: load.enclosing, cancelled: load.cancelled, isWanted: isWanted)
+        (loads, cancelled, ended) = (load.enclosing, load.cancelled, load.ended)
+        self.isWanted = isWanted
     }
 
     /// The context of the present code; `nil` outside of a load.
