@@ -42,6 +42,62 @@ struct NeighbourTests {
         error.ask.withLock { $0 = {} }
     }
 
+    /// An error that does something when it is released.
+    private final class HeavyError: Error {
+        private let onRelease: @Sendable () -> Void
+        init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+        deinit { onRelease() }
+    }
+
+    // Nobody waits for a load ahead: the service is the last to have the error.
+
+    @Test func `an error that calls the service when it is released does not hold it up`() async throws {
+        let service = Locked<AccessTokenService?>(nil)
+        let isReleased = Event()
+        let loader = Loader {
+            throw HeavyError {
+                // Inside of a decision this would be the end.
+                service.withLock { $0 }?.invalidate(validToken)
+                isReleased.happen()
+            }
+        }
+        let policy = AccessTokenPolicy(refreshAhead: 600)
+        let token = AccessToken(value: "short", expiration: clock.now + 300)
+        let made = AccessTokenService(token: token, loader: loader, policy: policy, clock: clock)
+        service.withLock { $0 = made }
+        clock.advance(by: 200)
+        #expect(try await made.token() == token)
+        await isReleased.wait()
+        service.withLock { $0 = nil }
+    }
+
+    @Test func `an error is not released on the actor`() async throws {
+        let queue = HeldQueue()
+        let (hasFailed, isReleased) = (Event(), Event())
+        let token = AccessToken(value: "short", expiration: clock.now + 300)
+        let service = AsyncAccessTokenService(
+            token: token,
+            loader: Loader { throw HeavyError { isReleased.happen() } },
+            policy: AccessTokenPolicy(refreshAhead: 600),
+            clock: clock,
+            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
+            startLoaderTask: TaskStarter(),
+            events: EventDelivery(on: { $0() }) { if $0.kind == .loadFailed { hasFailed.happen() } }
+        )
+        clock.advance(by: 200)
+        #expect(try await service.token() == token)
+        // The event comes in the middle of the decision.
+        await yieldUntil {
+            queue.runNext()
+            return hasFailed.hasHappened
+        }
+        #expect(!isReleased.hasHappened)
+        await yieldUntil {
+            queue.run()
+            return isReleased.hasHappened
+        }
+    }
+
     /// More than the pool of tasks or Dispatch have threads.
     ///
     /// In a process of their own: all services share the thread that they block, also those of other tests.

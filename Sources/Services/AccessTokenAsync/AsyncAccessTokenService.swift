@@ -251,7 +251,11 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     // MARK: Loads
 
+    /// Begun inside the decision: a task that had to enter the actor first would ask the loader later.
     private func start(_ load: Load) {
+        _ = machine.loadBegins(load)
+        // The load's task looks there whether the load is wanted.
+        publish {}
         let task = startTask { [self] in await run(load) }
         load.cancelled.whenFired { task.cancel() }
         let deadline = clock.schedule(after: loadDeadline) { [self] in
@@ -261,12 +265,13 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         load.ended.whenFired { deadline.cancel() }
     }
 
-    private func run(_ load: Load) async {
-        // A newer load may have taken its place before its turn came.
-        guard machine.loadBegins(load) else { return load.ended.fire() }
+    /// Runs off the actor, and so releases the load's error there: an error's deinit may do anything.
+    @concurrent
+    private nonisolated func run(_ load: Load) async {
         let answer = await startLoaderTask.run { [self] in await askLoader(for: load) } ?? nil
         load.ended.fire()
-        loadFinished(load, answer)
+        await loadFinished(load, answer)
+        withExtendedLifetime(answer) {}
     }
 
     /// Runs off the actor: neither a loader that blocks nor the code of an error is to hold it up.
@@ -389,8 +394,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Decides, on the actor.
     ///
-    /// Loaders, event handlers and the code of errors run in tasks of their own. Of foreign code the actor runs a clock
-    /// and its timers, and the `enqueue` of the executors on which waiters go on.
+    /// Loaders, event handlers and the code of errors, their deinits among it, run elsewhere. Of foreign code the actor
+    /// runs a clock and its timers, and the `enqueue` of the executors on which waiters go on.
     private func perform(_ decision: () -> Void) {
         decision()
         publish {}
