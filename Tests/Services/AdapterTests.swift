@@ -526,7 +526,12 @@ struct AdapterTests {
             Loader {
                 let task = Task {
                     await isOver.wait()
-                    let inner = CallbackLoaderAdapter(of: Loader { validToken })
+                    let inner = CallbackLoaderAdapter(
+                        of: Loader {
+                            guard AccessTokenLoad.isWanted else { throw CancellationError() }
+                            return validToken
+                        }
+                    )
                     return try await AsyncLoaderAdapter(of: inner).load(replacing: nil)
                 }
                 leftBehind.withLock { $0 = task }

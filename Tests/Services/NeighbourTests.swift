@@ -381,6 +381,25 @@ struct NeighbourTests {
         #expect(await asking.isWanted(1) == false)
     }
 
+    /// Its answer has come: the next load may be sending the same refresh token.
+    @Test(arguments: Engine.allCases)
+    func `a load that has ended is not wanted in a task that outlives it`(_ engine: Engine) async {
+        let isOver = Event()
+        let task = Locked<Task<Bool, Never>?>(nil)
+        let loader = Loader {
+            let outliving = Task {
+                await isOver.wait()
+                return AccessTokenLoad.isWanted
+            }
+            task.withLock { $0 = outliving }
+            throw CancellationError()
+        }
+        let service = engine.make(loader, clock: clock)
+        await #expect(throws: CancellationError.self) { try await service.token() }
+        isOver.happen()
+        #expect(await task.withLock { $0 }?.value == false)
+    }
+
     @Test func `code outside of a load is wanted`() {
         #expect(AccessTokenLoad.isWanted)
     }
