@@ -2,7 +2,7 @@ import AccessTokenCore
 import AccessTokenGCD
 import AccessTokenSynchronization
 
-/// A callback service: it is called directly, in the order of the calls.
+/// A callback service: it is called directly, in the order of the calls, but for those of `callInOrder`.
 struct AdaptedCallbackService: AdaptedService {
     private let service: any AccessTokenProviding
     private let order = OrderedStart()

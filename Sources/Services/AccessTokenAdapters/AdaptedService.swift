@@ -16,6 +16,8 @@ protocol AdaptedService: Sendable {
     func signOut(then finish: OneShot<Void>)
 
     /// Makes a call that no later call overtakes: those begin when it has returned.
+    ///
+    /// Over a callback service, only later calls of this function wait for it.
     func callInOrder(_ call: @escaping @Sendable () async -> Void)
 
     /// Returns when the calls that were made before have reached the service, if it can tell.

@@ -101,7 +101,8 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     /// provider.callInOrder { await service.signIn(token) }
     /// ```
     ///
-    /// Over a callback service, make the call directly instead: it counts at once there.
+    /// Over a callback service, make the call directly instead: it counts at once there. Made by this function, it is a
+    /// task, for which later calls of the adapter's other functions do not wait.
     ///
     /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
     public func callInOrder(_ call: @escaping @Sendable () async -> Void) {

@@ -102,8 +102,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     /// Publishes what the state machine has decided, and enqueues the answers, as one step.
     ///
-    /// A waiter that is answered can read the new token. A caller that reads the new token is answered after all
-    /// waiters. `answer` only enqueues: it runs under the lock.
+    /// A waiter that is answered can read the new token. The handler of a caller that reads the new token is called
+    /// after those of all waiters. `answer` only enqueues: it runs under the lock.
     package borrowing func publish(_ machine: inout AccessTokenStateMachine, _ answer: () -> Void) {
         // Many decisions change nothing.
         guard machine.takeChange() else { return answer() }

@@ -26,7 +26,7 @@ public import Dispatch
 /// | the loader | `loaderQueue`, serial; a loader that blocks it holds up the service's loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a thread that all timers share. No queue can delay it; the executor of a waiting task can, if its `enqueue` blocks |
+/// | the deadline | a thread that all timers of the process share. No queue can delay it. The executor of a waiting task can, if its `enqueue` blocks: that delays the deadlines of all services |
 ///
 /// The queue that guards the state cannot be passed in: code that blocked that queue would stop every caller, and code
 /// on it that called the service would wait for itself. A test that drains a queue passes one queue as `loaderQueue`
@@ -156,8 +156,9 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// credential, where the loader finds it, only after `done`: no load of the ended session can begin then.
     ///
     /// A loader that blocks its queue for ever also keeps `done` from being called. A loader may sign out
-    /// inside of its own load: before the deadline of that load, `done` does not wait for it. The loader forgets the
-    /// session after that load: store the next session's credential later than that.
+    /// inside of its own load, before `load(replacing:then:)` returns: before the deadline of that load, `done` does not
+    /// wait for it. The loader forgets the session after that load: store the next session's credential later than
+    /// that. A loader that signs out in a later callback calls the load's handler first: `done` waits for that.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let done = handlerQueue.callback(done)

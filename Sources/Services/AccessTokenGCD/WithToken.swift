@@ -21,9 +21,10 @@ extension AccessTokenProviding {
     ///
     /// **Concurrency** `send` and `handler` are called on the queue on which the service calls handlers. A service of
     /// your own has no such queue that is known here: then `handler` is called wherever the request calls back.
+    /// `isRejected` is called there in any case.
     ///
     /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` (X1). A request
-    /// that is under way ends in its own time, and its outcome is ignored.
+    /// that is under way ends in its own time, and its outcome is ignored, even a rejection: the token stays.
     ///
     /// **Failure** The service's errors and the request's; ``AccessTokenError/requestAbandoned`` if the request
     /// releases its callback without calling it. Only the first call of the callback counts.

@@ -9,9 +9,10 @@
 /// | `held` | waits | `loading`; `outdated` if nobody waits any more |
 /// | `loading` | waits | `current`; `outdated` by an error, or an answer that was rejected meanwhile |
 ///
-/// A current token becomes outdated by a rejection, or when it has expired and callers need a load. A token that was
-/// rejected while its own load was still running is outdated from the beginning. A late answer is one of a load that
-/// was past its deadline (T2); while a newer load is running, the late answer counts only if that load fails.
+/// A current token becomes outdated by a rejection, by a look that finds no session in the store or another user's, or
+/// when it has expired and callers need a load. A token that was rejected while its own load was still running is
+/// outdated from the beginning. A late answer is one of a load that was past its deadline (T2); while a newer load is
+/// running, the late answer counts only if that load fails.
 ///
 /// So callers wait in two cases, `held` and `loading`, and in these nobody is given a token.
 ///

@@ -9,7 +9,8 @@
 ///
 /// A service has the status of its own session. ``ObservedSession`` makes it visible to a view.
 public enum SessionStatus: Hashable, Sendable {
-    /// Nobody has said yet whether a session is stored: no load has ended, and nobody has looked.
+    /// Nobody has said yet whether a session is stored: no load has brought a token or found that only a login helps,
+    /// and nobody has looked.
     case unknown
 
     /// There is a session, and a valid token.

@@ -13,7 +13,8 @@ public protocol AccessTokenClock: Sendable {
     /// Calls `action` once, `delay` seconds from now, unless the timer is cancelled before.
     ///
     /// **Concurrency** `action` is called on any thread or task, but not by `schedule` itself, which a service calls in
-    /// the middle of a decision. On another thread, `action` may run before `schedule` has returned.
+    /// the middle of a decision. On another thread, `action` may run before `schedule` has returned. `action` may resume
+    /// tasks: an executor whose `enqueue` blocks holds up the thread, and the timers that share it.
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer
 }
 
