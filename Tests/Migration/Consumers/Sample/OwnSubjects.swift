@@ -7,4 +7,5 @@ nonisolated enum OwnSubjects {
             .callback(AccessTokenService(loader: fixture.loader))
         }
     ]
+    static let all = services
 }

@@ -1,7 +1,6 @@
 import AccessTokenContract
 import Foundation
 import SampleShared
-import TestSupport
 import Testing
 
 let legacySubject = ContractSubject("our session", features: [.callbackLoader, .signIn, .signOut]) { fixture in
@@ -35,17 +34,5 @@ struct FoundScriptTests {
         let script: Script = [.call(then: .signOut), .answer(.token), .call]
         let violation = await script.play(on: legacySubject)
         #expect(violation?.clause.id == "O3", "\(violation.map { "\($0)" } ?? "kept")")
-    }
-}
-
-@Suite("The critical clauses, with a longer time limit", .thorough)
-struct CriticalClausesTests {
-    @Test func `are verified alone`() async {
-        let report = await ServiceContract.verify(
-            legacySubject,
-            clauses: ServiceContract.clauses.filter { $0.severity == .critical },
-            timeLimit: 2
-        )
-        #expect(report.brokenIDs == ["O1", "O2", "O3", "D6", "D7"], "\(report)")
     }
 }
