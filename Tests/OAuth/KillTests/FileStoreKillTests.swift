@@ -121,23 +121,29 @@ final class FileStoreKillTests {
 
     /// Two processes that load at a server whose first reply comes later than the first one's deadline, of a second.
     ///
-    /// - Parameter mayAnswer: the reply waits for this as well.
+    /// - Parameter stopsFirst: the first one is stopped with its request sent, and before the reply.
     private func withSlowReply(
         _ seconds: TimeInterval,
-        after mayAnswer: DispatchSemaphore? = nil,
+        stopsFirst: Bool = false,
         _ body: (RotatingAuthorizationServer, _ first: Worker) async throws -> Void
     ) async throws {
         let isAsked = Event()
+        let start = DispatchSemaphore(value: 0)
+        let asker = Locked<Worker?>(nil)
         let server = try RotatingAuthorizationServer { event in
-            guard case .tokenRequested = event else { return }
+            guard case .tokenRequested = event, !isAsked.hasHappened else { return }
+            // On the server's thread: a task of this busy process may go on seconds later, when its exchange ends.
+            start.wait()
+            if stopsFirst { asker.withLock { $0 }?.stop() }
             isAsked.happen()
-            _ = mayAnswer?.wait(timeout: .now() + 300)
         }
         defer { server.stop() }
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         server.fail(.slow(seconds))
         let options = ["endpoint": server.tokenEndpoint.absoluteString]
         let first = try Worker("load", place, options.merging(["deadline": "1"]) { $1 })
+        asker.withLock { $0 = first }
+        start.signal()
         await isAsked.wait()
         try await body(server, first)
         let second = try Worker("load", place, options)
@@ -157,10 +163,7 @@ final class FileStoreKillTests {
     /// After four deadlines an exchange ends that has had no reply.
     @Test func `wait for one that is stopped for longer than four deadlines, with the reply in its hands`() async throws
     {
-        let mayAnswer = DispatchSemaphore(value: 0)
-        try await withSlowReply(0, after: mayAnswer) { (_, first) async throws in
-            first.send(SIGSTOP)
-            mayAnswer.signal()
+        try await withSlowReply(0, stopsFirst: true) { (_, first) async throws in
             let other = try Worker(
                 "load",
                 place,

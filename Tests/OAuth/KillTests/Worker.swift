@@ -64,6 +64,9 @@ final class Worker: Sendable {
         process.send(signal)
     }
 
+    /// Stops it, and returns when none of its threads runs any more.
+    func stop() { process.stop() }
+
     /// Kills it as a power cut would, and returns when it is gone.
     func end() async throws {
         send(SIGKILL)

@@ -106,6 +106,14 @@ package final class ChildProcess: Sendable {
         if isRunning { kill(id, signal) }
     }
 
+    /// Stops it, and blocks until it is stopped: after the signal alone, threads of it may run on for a while.
+    package func stop() {
+        guard isRunning else { return }
+        kill(id, SIGSTOP)
+        var info = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(id), &info, WSTOPPED | WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    }
+
     deinit {
         guard isRunning else { return }
         kill(id, SIGKILL)
