@@ -410,15 +410,7 @@ struct AdapterTests {
     @Test(arguments: View.allCases)
     func `a task that outlives its ordered call comes after its own later calls`(_ kind: View) async throws {
         let queue = HeldQueue()
-        let service = AsyncAccessTokenService(
-            token: validToken,
-            loader: loader,
-            policy: AccessTokenPolicy(),
-            clock: clock,
-            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
-            startLoaderTask: TaskStarter(),
-            events: nil
-        )
+        let service = AsyncAccessTokenService(token: validToken, loader: loader, clock: clock, heldBy: queue)
         let view = kind.make(of: service)
         let new = AccessToken(value: "new")
         loader.duringLoad { $0.answer(.success(new)) }

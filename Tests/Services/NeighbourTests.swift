@@ -80,8 +80,7 @@ struct NeighbourTests {
             loader: Loader { throw HeavyError { isReleased.happen() } },
             policy: AccessTokenPolicy(refreshAhead: 600),
             clock: clock,
-            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
-            startLoaderTask: TaskStarter(),
+            heldBy: queue,
             events: EventDelivery(on: { $0() }) { if $0.kind == .loadFailed { hasFailed.happen() } }
         )
         clock.advance(by: 200)
@@ -190,7 +189,7 @@ struct NeighbourTests {
         #expect(loader.loads.isEmpty)
     }
 
-    /// A sign-in overtakes the load on its way to the actor, or from the actor to the loader.
+    /// A sign-in overtakes the load before its task runs, or on its way from there to the loader.
     @Test(arguments: [false, true])
     func `a load that was overtaken on its way to the loader is not begun (S3)`(isAsked: Bool) async throws {
         let queue = HeldQueue()
@@ -229,14 +228,7 @@ struct NeighbourTests {
             }
             throw CancellationError()
         }
-        let service = AsyncAccessTokenService(
-            loader: loader,
-            policy: AccessTokenPolicy(),
-            clock: clock,
-            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
-            startLoaderTask: TaskStarter(),
-            events: nil
-        )
+        let service = AsyncAccessTokenService(loader: loader, clock: clock, heldBy: queue)
         let caller = Task { try await service.token() }
         await yieldUntil {
             queue.run()

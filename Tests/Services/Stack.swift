@@ -152,6 +152,28 @@ final class HeldExecutor: TaskExecutor {
     }
 }
 
+extension AsyncAccessTokenService {
+    /// A service that starts its own tasks when a test says so, and its loader's at once.
+    init(
+        token: AccessToken? = nil,
+        loader: any AsyncAccessTokenLoader,
+        policy: AccessTokenPolicy = AccessTokenPolicy(),
+        clock: any AccessTokenClock,
+        heldBy queue: HeldQueue,
+        events: EventDelivery? = nil
+    ) {
+        self.init(
+            token: token,
+            loader: loader,
+            policy: policy,
+            clock: clock,
+            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
+            startLoaderTask: TaskStarter(),
+            events: events
+        )
+    }
+}
+
 /// Hides its base from the adapters.
 struct AsyncServiceOfOthers: AsyncAccessTokenProviding {
     let base: any AsyncAccessTokenProviding
