@@ -7,7 +7,8 @@ extension AccessTokenService: AsyncAccessTokenProviding {
     /// A valid token; loads if it has to.
     ///
     /// Executor, cancellation and errors are those of ``AsyncAccessTokenService/token()``. At a load's deadline, the
-    /// thread of all timers resumes the task: an executor whose `enqueue` blocks holds up the deadlines of all services.
+    /// thread of all timers resumes the task: an executor whose `enqueue` blocks holds up the deadlines of all
+    /// services.
     @inlinable
     public nonisolated(nonsending) func token() async throws -> AccessToken {
         if let token = freshToken { return token }

@@ -27,8 +27,8 @@ extension AsyncAccessTokenProviding {
     /// **Concurrency** `send` and `isRejected` run where the caller does.
     ///
     /// **Cancellation** A caller that is cancelled while it waits for a token gets `CancellationError` at once (X1).
-    /// While the request runs, its own way to react to cancellation counts. If the request is rejected all the same, its
-    /// token is invalidated.
+    /// While the request runs, its own way to react to cancellation counts. If the request is rejected all the same,
+    /// its token is invalidated.
     ///
     /// **Failure** What ``token()`` throws, and what `send` throws.
     ///

@@ -3,9 +3,9 @@ public enum AccessTokenLoad {
     /// Whether anybody still wants the answer of the present load; `true` outside of a load.
     ///
     /// A loader that had to wait before it could send its request asks here, at the last moment. A load that is past
-    /// its deadline, or whose session is over, or that has ended, is not wanted: the next load may be running, and would
-    /// send the same refresh token. Throw `CancellationError` then. An actor needs this: its method begins when the actor is free,
-    /// which may be late.
+    /// its deadline, or whose session is over, or that has ended, is not wanted: the next load may be running, and
+    /// would send the same refresh token. Throw `CancellationError` then. An actor needs this: its method begins when
+    /// the actor is free, which may be late.
     ///
     /// ```swift
     /// guard AccessTokenLoad.isWanted else { throw CancellationError() }
