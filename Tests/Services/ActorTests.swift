@@ -33,9 +33,9 @@ struct ActorTests {
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
         let reads = Locked<[ExecutorKind]>([])
-        let watched = WatchedClock(base: clock) {
+        let watched = WatchedClock(base: clock, onRead: {
             reads.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true ? .callers : .another) }
-        }
+        })
         let service = AsyncAccessTokenService(loader: loader, clock: watched)
         // The first reading is of the initializer.
         reads.withLock { $0 = [] }
@@ -140,6 +140,20 @@ struct ActorTests {
         #expect(loader.loads.isEmpty)
     }
 
+    /// Another thread may ask the loader at once.
+    @Test func `a load has its deadline before it has a task`() async {
+        let queue = HeldQueue()
+        let tasks = Locked<[Int]>([])
+        let watched = WatchedClock(base: clock, onSchedule: { tasks.withLock { $0.append(queue.count) } })
+        let service = AsyncAccessTokenService(loader: loader, clock: watched, heldBy: queue)
+        let caller = Task { try await service.token() }
+        await yieldUntil { queue.count == 1 }
+        #expect(tasks.withLock { $0 } == [0])
+        await service.endSession(inside: []) {}
+        queue.run()
+        _ = await caller.result
+    }
+
     @Test func `a load sees no task-local value of the caller that led it`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         let seen = Locked<String?>(nil)
@@ -156,10 +170,11 @@ struct ActorTests {
     }
 }
 
-/// Tells when it is read.
+/// Tells when it is read, and when a timer is set.
 private struct WatchedClock: AccessTokenClock {
     let base: ManualClock
-    let onRead: @Sendable () -> Void
+    var onRead: @Sendable () -> Void = {}
+    var onSchedule: @Sendable () -> Void = {}
 
     var now: Date {
         onRead()
@@ -167,6 +182,7 @@ private struct WatchedClock: AccessTokenClock {
     }
 
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        base.schedule(after: delay, action)
+        onSchedule()
+        return base.schedule(after: delay, action)
     }
 }

@@ -256,13 +256,14 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         _ = machine.loadBegins(load)
         // The load's task looks there whether the load is wanted.
         publish {}
-        let task = startTask { [self] in await run(load) }
-        load.cancelled.whenFired { task.cancel() }
+        // Set first: who sees that the loader is asked can count on the deadline.
         let deadline = clock.schedule(after: loadDeadline) { [self] in
             startTask { await self.deadlinePassed(load) }
         }
         // It stays set after a sign-out, which waits for this load until it fires, at most.
         load.ended.whenFired { deadline.cancel() }
+        let task = startTask { [self] in await run(load) }
+        load.cancelled.whenFired { task.cancel() }
     }
 
     /// Runs off the actor, and so releases the load's error there: an error's deinit may do anything.
