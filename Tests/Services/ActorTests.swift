@@ -33,9 +33,12 @@ struct ActorTests {
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
         let reads = Locked<[ExecutorKind]>([])
-        let watched = WatchedClock(base: clock, onRead: {
-            reads.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true ? .callers : .another) }
-        })
+        let watched = WatchedClock(
+            base: clock,
+            onRead: {
+                reads.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true ? .callers : .another) }
+            }
+        )
         let service = AsyncAccessTokenService(loader: loader, clock: watched)
         // The first reading is of the initializer.
         reads.withLock { $0 = [] }

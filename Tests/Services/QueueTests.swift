@@ -259,6 +259,35 @@ struct QueueTests {
         #expect(clock.pendingTimers == 0)
     }
 
+    @Test func `a load is not asked for before its deadline is set, though its caller's thread is held up`() async {
+        let loaderQueue = HeldQueue()
+        let (isHeldUp, mayGoOn, hasReturned) = (Event(), DispatchSemaphore(value: 0), Event())
+        let service = AccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(),
+            clock: LateClock(base: clock) {
+                guard !isHeldUp.hasHappened else { return }
+                isHeldUp.happen()
+                mayGoOn.wait()
+            },
+            loaderOn: loaderQueue,
+            handlersOn: HeldQueue(),
+            events: nil
+        )
+        Thread.detachNewThread {
+            service.callFromLegacyCode(then: answers.take)
+            hasReturned.happen()
+        }
+        await isHeldUp.wait()
+        loaderQueue.run()
+        #expect(loader.loads.count == 1)
+        #expect(clock.pendingTimers == 1)
+        mayGoOn.signal()
+        await hasReturned.wait()
+        loader.loads.first?.answer(.success(validToken))
+        #expect(clock.pendingTimers == 0)
+    }
+
     @Test func `a forgetting is in the queue of the loader before anybody can decide again`() async {
         let queue = ProbingQueue()
         let service = service(loaderOn: queue)

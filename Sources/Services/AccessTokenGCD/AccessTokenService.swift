@@ -226,13 +226,24 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     // MARK: Loads
 
     /// Enqueued inside the decision: others may join the load before the caller's thread goes on.
+    ///
+    /// The deadline is set outside of it, by a clock of the app, on the thread that comes first: the loader is asked
+    /// later, and a loader's queue that is blocked does not keep the deadline from being set.
     private func start(_ load: Load) {
-        loaderQueue.enqueue { [self] in run(load) }
-        afterwards { [self] in
+        let deadlineIsSet = Latch()
+        let setDeadline: @Sendable () -> Void = { [self] in
+            // Not under a lock, for the same reason: two threads may set it, and either is enough.
+            guard !deadlineIsSet.hasFired else { return }
             let deadline = clock.schedule(after: loadDeadline) { [self] in deadlinePassed(load) }
             // It stays set after a sign-out, which waits for this load until it fires, at most.
             load.ended.whenFired { deadline.cancel() }
+            deadlineIsSet.fire()
         }
+        loaderQueue.enqueue { [self] in
+            setDeadline()
+            run(load)
+        }
+        afterwards(setDeadline)
     }
 
     private func run(_ load: Load) {
