@@ -407,6 +407,34 @@ struct AdapterTests {
         await isDone.wait()
     }
 
+    /// Whatever is called inside of it, it would wait for itself.
+    @Test(arguments: View.allCases)
+    func `an ordered call of one adapter inside one of another does not wait for that one`(_ kind: View) async {
+        let inner = kind.make(of: AsyncAccessTokenService(token: validToken, loader: loader, clock: clock))
+        let outer = CallbackServiceAdapter(of: AsyncServiceOfOthers(base: AsyncServiceAdapter(of: inner)))
+        let isDone = Event()
+        inner.callInOrder {
+            outer.invalidate(validToken)
+            await AsyncServiceAdapter(of: outer).signOut()
+            isDone.happen()
+        }
+        await isDone.wait()
+    }
+
+    @Test func `callers who were cancelled before their turn at the actor start no load (X3)`() async {
+        let view = CallbackServiceAdapter(of: AsyncAccessTokenService(loader: loader, clock: clock))
+        let mayEnd = Event()
+        view.callInOrder { await mayEnd.wait() }
+        let answers = Answers()
+        view.callFromLegacyCode(then: answers.take).cancel()
+        await answers.count(1)
+        mayEnd.happen()
+        let isBehind = Event()
+        view.callInOrder { isBehind.happen() }
+        await isBehind.wait()
+        #expect(clock.pendingTimers == 0 && loader.loads.isEmpty)
+    }
+
     @Test(arguments: View.allCases)
     func `a task that outlives its ordered call comes after its own later calls`(_ kind: View) async throws {
         let queue = HeldQueue()

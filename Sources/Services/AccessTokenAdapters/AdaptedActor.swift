@@ -17,6 +17,8 @@ struct AdaptedActor: AdaptedService {
     func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch) {
         let loads = LoadContext.currentLoads
         calls.add { [service, calls] in
+            // It may have waited for its turn: whoever is cancelled already starts no load (X3).
+            guard !cancelled.hasFired else { return }
             guard let waiter = await service.retrieveToken(inside: loads, then: { answer($0) }) else { return }
             cancelled.whenFired { [weak service] in calls.add { await service?.cancel(waiter) } }
         }
