@@ -5,6 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import AccessTokenCore
+
 @Suite("A service among neighbours that misbehave", .takesTurns, .endsHangs)
 struct NeighbourTests {
     let clock = ManualClock()
@@ -390,6 +392,16 @@ struct NeighbourTests {
         await #expect(throws: CancellationError.self) { try await service.token() }
         isOver.happen()
         #expect(await task.withLock { $0 }?.value == false)
+    }
+
+    /// The service decides later what follows.
+    @Test func `a load is not wanted from the moment of its end`() {
+        let id = Load.ID(service: ServiceID(), sessionEpoch: 1, number: 1)
+        let load = Load(id: id, replacing: nil, enclosing: [id])
+        let context = LoadContext(of: load) { true }
+        #expect(context.isWanted())
+        load.ended.fire()
+        #expect(!context.isWanted())
     }
 
     @Test func `code outside of a load is wanted`() {

@@ -21,7 +21,8 @@ package struct LoadContext: Sendable {
     /// The context of a load for as long as the loader runs it.
     package init(of load: Load, isWanted: @escaping @Sendable () -> Bool) {
         (loads, cancelled, ended) = (load.enclosing, load.cancelled, load.ended)
-        self.isWanted = isWanted
+        // It ends before the service has decided what follows.
+        self.isWanted = { [ended = load.ended] in !ended.hasFired && isWanted() }
     }
 
     /// The context of the present code; `nil` outside of a load.
