@@ -240,6 +240,56 @@ struct SessionStatusTests {
         #expect(service.view.status == .signedOut)
     }
 
+    /// The load was begun for the user who was there before.
+    @Test(arguments: Engine.allCases)
+    func `of another user hands out no token that a load brings for the former one`(_ engine: Engine) async throws {
+        let (loader, bob) = (ControlledLoader(), AccessToken(value: "Bob's"))
+        let service = engine.make(loader, clock: clock)
+        let shown = try #require(service as? any SessionShowing)
+        try await shown.lookAtStore { StoredSession(token: AccessToken(value: "Ann's"), subject: "Ann") }
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        try await shown.lookAtStore { StoredSession(token: bob, subject: "Bob") }
+        load?.answer(.success(AccessToken(value: "Ann's second")))
+        await loader.started(2)?.answer(.success(bob))
+        #expect(try await caller.valueInTime == bob)
+        #expect(shown.view.subject == "Bob")
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `of another user whose token a load brings that runs already needs no other load`(_ engine: Engine)
+        async throws
+    {
+        let (loader, bob) = (ControlledLoader(), AccessToken(value: "Bob's"))
+        let service = engine.make(loader, clock: clock)
+        let shown = try #require(service as? any SessionShowing)
+        try await shown.lookAtStore { StoredSession(token: AccessToken(value: "Ann's"), subject: "Ann") }
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        try await shown.lookAtStore { StoredSession(token: bob, subject: "Bob") }
+        load?.answer(.success(bob))
+        #expect(try await caller.valueInTime == bob)
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `that another process has ended stays so when a late answer comes`(_ engine: Engine) async throws {
+        let (loader, hasAnswered) = (ControlledLoader(), Event())
+        let service = engine.make(loader, clock: clock) { event in
+            if event.kind == .ignoredWorthlessAnswer || event.kind == .adoptedLateAnswer { hasAnswered.happen() }
+        }
+        let shown = try #require(service as? any SessionShowing)
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        await yieldUntil { clock.pendingTimers > 0 }
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        try await shown.lookAtStore { nil }
+        load?.answer(.success(AccessToken(value: "late")))
+        await hasAnswered.wait()
+        #expect(shown.view.status == .signedOut)
+    }
+
     /// A load begins and nothing else is new: what was read is not too old for that.
     @Test(arguments: Engine.allCases)
     func `that loads is looked at once`(_ engine: Engine) async throws {

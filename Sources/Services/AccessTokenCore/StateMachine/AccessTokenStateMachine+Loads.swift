@@ -132,9 +132,19 @@ extension AccessTokenStateMachine {
             if known.token.secret == token.secret { return }
         case .signedOut, .current, .loadingAhead, .outdated(nil), .held(_, nil), .loading(_, nil): break
         }
-        if session.runningLoad != nil { session.withRunningLoad { $0.rejected.insert(token) } }
+        noteInRunningLoads { $0.insert(token) }
+    }
+
+    /// Notes in every running load of the session what is rejected of its answers.
+    mutating func noteInRunningLoads(_ note: (inout RejectedTokens) -> Void) {
+        if let current = session.runningLoad {
+            var rejected = current.rejected
+            note(&rejected)
+            // What is written counts as a change.
+            if rejected != current.rejected { session.withRunningLoad { $0.rejected = rejected } }
+        }
         for index in formerLoads.indices where formerLoads[index].load.id.sessionEpoch == sessionEpoch {
-            formerLoads[index].rejected.insert(token)
+            note(&formerLoads[index].rejected)
         }
     }
 

@@ -13,7 +13,8 @@ extension AccessTokenStateMachine {
     /// | a valid token that the service has not | stays | `signedIn`: the next load finds that token |
     /// | anything else | stays | as before |
     ///
-    /// The present user is told from another one only where both looks say a subject.
+    /// In the first two rows, what a load brings that runs already is not handed out either, unless it is the stored
+    /// token. The present user is told from another one only where both looks say a subject.
     ///
     /// - Parameter changes: those that there were when the look began.
     /// - Returns: `false` if the session has changed since: the look may be older than what is known, and is ignored.
@@ -21,7 +22,7 @@ extension AccessTokenStateMachine {
         guard changes == self.changes else { return false }
         if case .signedOut = session { return true }
         guard let found else {
-            withdrawToken()
+            withdrawToken(for: nil)
             (outlook.stored, outlook.subject) = (nil, nil)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
@@ -31,7 +32,7 @@ extension AccessTokenStateMachine {
         let stored = found.token.flatMap { $0.secret == own?.token.secret ? nil : $0 }
         if let subject = found.subject {
             let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
-            if isOther, stored != nil || found.token == nil { withdrawToken() }
+            if isOther, stored != nil || found.token == nil { withdrawToken(for: found.token) }
             outlook.subject = subject
         }
         outlook.stored = stored.flatMap { token in
@@ -47,8 +48,14 @@ extension AccessTokenStateMachine {
         return true
     }
 
+    /// Another session is stored: the token of the present one is not handed out any more, and what a load brings that
+    /// runs already is worth nothing, unless it is the token that was found.
+    ///
     /// Nothing is written where there is nothing to withdraw: what is written counts as a change.
-    private mutating func withdrawToken() { if session.current != nil { session.retireToken() } }
+    private mutating func withdrawToken(for found: AccessToken?) {
+        if session.current != nil { session.retireToken() }
+        noteInRunningLoads { $0.insertAll(but: found) }
+    }
 
     /// Only a login helps; told once, until there is a token again.
     ///
