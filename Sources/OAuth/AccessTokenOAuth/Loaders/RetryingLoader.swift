@@ -12,7 +12,8 @@ public import Foundation
 /// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile.
 ///
 /// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again. Where it waits
-/// for a retry, it ends at once with `CancellationError`. A request that was sent is seen through.
+/// for a retry, it ends at once with `CancellationError`. A request that was sent is seen through. A load that is past
+/// the service's deadline is not tried again either.
 ///
 /// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for a
 /// longer wait than `longestDelay`. A request that the server may have carried out is sent again once at most; which
@@ -67,6 +68,8 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
                 guard let delay = delay(after: error, &failures) else { throw error }
                 try await clock.pause(for: delay)
                 guard signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
+                // The next load may run already, and would send the same refresh token.
+                guard AccessTokenLoad.isWanted else { throw error }
             }
         }
     }

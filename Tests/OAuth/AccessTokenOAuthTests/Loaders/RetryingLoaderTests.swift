@@ -65,6 +65,34 @@ struct RetryingLoaderTests {
         #expect(base.loads == 2)
     }
 
+    /// Tells when its load has ended.
+    private struct TellingLoader: AsyncAccessTokenLoader {
+        let base: RetryingLoader
+        let hasEnded: Event
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            defer { hasEnded.happen() }
+            return try await base.load(replacing: old)
+        }
+
+        func signOut() async {}
+    }
+
+    /// The next load may have sent the same refresh token meanwhile.
+    @Test func `a load that is past its deadline is not tried again`() async {
+        let base = ListLoader(.failure(down))
+        let retrying = RetryingLoader(base, firstDelay: 100, longestDelay: 100, clock: clock) { $0.upperBound }
+        let hasEnded = Event()
+        let service = AsyncAccessTokenService(loader: TellingLoader(base: retrying, hasEnded: hasEnded), clock: clock)
+        let caller = Task { try await service.token() }
+        await yieldUntil { clock.pendingTimers == 2 }
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        clock.advance(by: 40)
+        await hasEnded.wait()
+        #expect(base.loads == 1)
+    }
+
     @Test func `times that make no sense do no harm`() async throws {
         for delay in [-1, .nan, .infinity] {
             let base = ListLoader(.failure(down), .success(token))
