@@ -40,8 +40,8 @@ final class HTTPExchange: NSObject, Sendable {
         var connection = Connection.unused
     }
 
-    /// The parts in which the time of an exchange is counted.
-    private static let parts = 4
+    /// The parts in which the time of an exchange is counted, each half of what is left; the last two are equal.
+    private static let parts = 6
 
     let challengeHandler: URLAuthenticationChallengeHandler?
     private let request: URLRequest
@@ -68,22 +68,23 @@ final class HTTPExchange: NSObject, Sendable {
     ///
     /// - Parameter clock: counts the configuration's `timeoutIntervalForResource`, which `URLSession` on Linux ignores.
     func start(over connections: HTTPConnections, by clock: any AccessTokenClock = SystemClock()) {
-        guard count(Self.parts, of: connections.timeLimit / Double(Self.parts), by: clock) else { return }
+        guard count(Self.parts, of: connections.timeLimit, by: clock) else { return }
         connections.gate.enter { place in self.send(over: connections, at: place) }
     }
 
-    /// Leaves after so many parts of the time.
+    /// Leaves after so many seconds, counted in so many parts.
     ///
     /// A process that was stopped, as an app in the background is, has its timers fire before it reads what has come
-    /// meanwhile. Counted in parts, the stop costs one of them, and the reply is read in the next one; but for a stop
-    /// in the last part.
+    /// meanwhile. Counted in parts, the stop costs the rest of one of them, and the reply is read in the next one; but
+    /// for a stop in the last part, which is short.
     ///
     /// - Returns: whether the caller still waits.
     @discardableResult
     private func count(_ parts: Int, of seconds: TimeInterval, by clock: any AccessTokenClock) -> Bool {
-        let timer = clock.schedule(after: seconds) { [weak self] in
+        let part = parts > 1 ? seconds / 2 : seconds
+        let timer = clock.schedule(after: part) { [weak self] in
             if parts > 1 {
-                self?.count(parts - 1, of: seconds, by: clock)
+                self?.count(parts - 1, of: seconds - part, by: clock)
             } else {
                 self?.leave(with: URLError(.timedOut))
             }
