@@ -72,12 +72,15 @@ struct LoaderMemory: Sendable {
     /// Whether this process knows something that would be lost with this memory.
     var isOwing: Bool { isUnpaid || dropsNotes && held != nil }
 
+    /// Whether a record is of a session that has ended here: no load sends its tokens, or hands them out.
+    func hasEnded(_ record: CredentialRecord?) -> Bool { record.flatMap { ended?.covers($0.credential) } ?? false }
+
     /// Forgets what a record that was read inside of the exclusion makes pointless.
     ///
     /// - Returns: the credential of a session that has ended, which nothing of is left behind.
     mutating func looked(at record: CredentialRecord?, _ now: Date) -> Credential? {
         if let held, held.isPointless(for: record, unsaved, at: now) { self.held = nil }
-        if let ended, record.map({ ended.covers($0.credential) }) != true { self.ended = nil }
+        if !hasEnded(record) { ended = nil }
         if isUnwritten {
             let token = record?.credential.refreshToken
             isUnwritten = token != nil && (token == refused || token == held?.refreshToken)

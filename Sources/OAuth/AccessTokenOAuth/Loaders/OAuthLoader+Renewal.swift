@@ -57,7 +57,7 @@ extension OAuthLoader {
         }
         learn(from: record)
         let now = exchange.clock.now
-        return load.decide { machine, _ in machine.adoptable(record, at: now) }
+        return load.decide { machine, memory in machine.adoptable(record, memory, at: now) }
     }
 
     /// Ends the turn of a load for which no caller waits, as soon as the load can send nothing any more.

@@ -158,10 +158,7 @@ extension OAuthLoader {
                     // Another user's session goes on.
                     if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
                     // After the first attempt there may be a new session, which is not to end.
-                    let isEnded = record.flatMap { record in
-                        self.memory.withLock { $0.ended?.covers(record.credential) }
-                    }
-                    guard attempt == 1 || isEnded == true else { return .keep }
+                    guard attempt == 1 || self.memory.withLock({ $0.hasEnded(record) }) else { return .keep }
                     let credential = self.end(record?.credential)
                     found.withLock { $0 = $0 ?? credential }
                     return record == nil ? .keep : .remove

@@ -156,6 +156,8 @@ extension RenewalStateMachine {
             let isOwn = record?.credential.isOfAnother(than: settings.subject) == false
             memory.seen = isOwn ? SessionMark(record?.credential) : nil
             switch outcome {
+            // The store did not take a sign-out of meanwhile: the next look removes the record.
+            case .answer where memory.hasEnded(record): return lookAgain()
             case .answer(let token): return end(.success(token))
             case .failure(let error): return end(.failure(error))
             case .again: return lookAgain()
@@ -175,7 +177,7 @@ extension RenewalStateMachine {
         case (_, .failure(let error)):
             if case .announced(let note, _) = state { memory.sending.remove(note.number) }
             // The process that is inside and does not let us in may have written what we want.
-            return end(adoptable(present, at: now).map { .success($0) } ?? .failure(error))
+            return end(adoptable(present, memory, at: now).map { .success($0) } ?? .failure(error))
         case (_, .success):
             return end(.failure(CredentialStoreError.busy))
         }

@@ -29,7 +29,7 @@ extension RenewalStateMachine {
     }
 
     func step(on record: CredentialRecord?, _ memory: LoaderMemory, at now: Date) -> Step {
-        if let record, memory.ended?.covers(record.credential) == true {
+        if memory.hasEnded(record) {
             return .settle(.remove, .failure(AccessTokenError.signedOut))
         }
         // Another user has signed in, perhaps in another process.
@@ -42,7 +42,7 @@ extension RenewalStateMachine {
             return .settle(.replace(unsaved.credential), token.map { .answer($0) } ?? .again)
         }
         // A load without a caller needs no token, and may have a refusal or a hold to write.
-        if isWanted || !memory.isUnwritten, let token = adoptable(record, at: now) {
+        if isWanted || !memory.isUnwritten, let token = adoptable(record, memory, at: now) {
             return .settle(.keep, .answer(token))
         }
         guard let record, let refreshToken = record.credential.refreshToken else {
@@ -170,8 +170,9 @@ extension RenewalStateMachine {
     }
 
     /// By value: what a store makes of a date need not be equal to the last digit.
-    func adoptable(_ record: CredentialRecord?, at now: Date) -> AccessToken? {
-        guard let credential = record?.credential, !credential.isOfAnother(than: settings.subject),
+    func adoptable(_ record: CredentialRecord?, _ memory: LoaderMemory, at now: Date) -> AccessToken? {
+        guard !memory.hasEnded(record), let credential = record?.credential,
+            !credential.isOfAnother(than: settings.subject),
             credential.isUsable(for: settings.key, at: now, leeway: settings.leeway),
             let token = credential.accessToken(for: settings.key), token.secret != old?.secret
         else { return nil }

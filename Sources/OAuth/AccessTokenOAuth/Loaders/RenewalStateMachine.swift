@@ -110,7 +110,8 @@ struct RenewalStateMachine: Sendable {
             state = .announced(note, version: record.version)
         }
         if case .announced(let note, let version) = state {
-            if let record, record.version == version, let refreshToken = record.credential.refreshToken,
+            if !memory.hasEnded(record), let record, record.version == version,
+                let refreshToken = record.credential.refreshToken,
                 !note.isOlder(than: settings.longestAnnouncement, at: now)
             {
                 state = .sending(note, record)
@@ -118,9 +119,7 @@ struct RenewalStateMachine: Sendable {
             }
             memory.sending.remove(note.number)
         }
-        if let ended = memory.ended, let record, ended.covers(record.credential),
-            ended.session?.hasTokens(of: record.credential) != true
-        {
+        if let record, memory.hasEnded(record), memory.ended?.session?.hasTokens(of: record.credential) != true {
             // Nobody could read it when the session ended, or another process has renewed it since: it was not revoked.
             worthless.append(record.credential)
         }

@@ -68,6 +68,13 @@ struct EveryRenewalTests {
         await expectSound(world, [.go, .serve, .reply, .loseExclusion, .signOut], length: 8)
     }
 
+    @Test func `a sign-out that the store does not take, at any moment: from then on nothing is sent or handed out`()
+        async
+    {
+        let world = World(takeOverDelay: .infinity)
+        await expectSound(world, [.go, .serve, .reply, .loseExclusion, .signOutInVain], length: 8)
+    }
+
     @Test func `a process dies, or a reply is lost, at any moment: the token is sent twice at most`() async {
         let world = World(takeOverDelay: RenewalStateMachine.pause, grace: true)
         await expectSound(world, [.go, .serve, .reply, .loseReply, .die], length: 6)
@@ -83,7 +90,10 @@ struct EveryRenewalTests {
 private struct World: Sendable {
     struct Step: CustomStringConvertible {
         enum Kind {
-            case go, serve, reply, failSaving, loseReply, loseExclusion, passDeadline, passPatience, signOut, die
+            case go, serve, reply, failSaving, loseReply, loseExclusion, passDeadline, passPatience, signOut
+            /// The store does not take it: the process owes the removal.
+            case signOutInVain
+            case die
         }
 
         let kind: Kind
@@ -108,6 +118,7 @@ private struct World: Sendable {
         var base: Int?
         var failsToSave = 0
         var hasLostExclusion = false
+        var hasSignedOut = false
 
         var isIdle: Bool { if case .idle = phase { true } else { false } }
     }
@@ -145,7 +156,7 @@ private struct World: Sendable {
     }
 
     private static func credential(_ number: Int) -> Credential {
-        Credential(accessToken: AccessToken(value: "\(number)"), refreshToken: "\(number)")
+        Credential(accessToken: AccessToken(value: "\(number)"), refreshToken: "\(number)").inSession(SessionNumber(1))
     }
 
     /// A lost reply, each death, and the end of patience let the token be sent once more.
@@ -180,6 +191,11 @@ private struct World: Sendable {
             hasSignedOut = true
             processes[index].memory.forget()
             credential = nil
+        case (.signOutInVain, _):
+            guard let credential, !hasSignedOut else { return false }
+            (hasSignedOut, processes[index].hasSignedOut) = (true, true)
+            processes[index].memory.forget()
+            processes[index].memory.ended = .init(session: SessionMark(credential), unread: nil, subject: nil)
         case (.die, .sent), (.die, .outside):
             if holder == index { holder = nil }
             deaths += 1
@@ -234,6 +250,7 @@ private struct World: Sendable {
         case .leave(let change): leave(index, change)
         case .send(let token):
             holder = index
+            if process.hasSignedOut { complaints.append("\(token) was sent after the sign-out") }
             let number = Int(token) ?? -1
             sends[number, default: 0] += 1
             if sends[number, default: 0] > mostSends { complaints.append("\(token) was sent again") }
@@ -294,6 +311,7 @@ private struct World: Sendable {
             process.load = nil
             process.phase = .idle
             if case .success(let token) = end {
+                if process.hasSignedOut { complaints.append("\(token.value) was handed out after the sign-out") }
                 process.token = Int(token.value) ?? -1
                 let isStored = credential.flatMap { $0.refreshToken }.flatMap { Int($0) } ?? .max >= process.token
                 if !isStored { complaints.append("\(token.value) was handed out before it was saved") }

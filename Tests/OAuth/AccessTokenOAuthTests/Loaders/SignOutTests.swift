@@ -129,7 +129,33 @@ struct SignOutTests {
             #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
             #expect(unheard.all.map { $0 as? CredentialStoreError } == [.busy])
             #expect(store.updates == 1)
+            // What the store has is not handed out, though nobody can remove it yet.
+            await #expect(throws: CredentialStoreError.busy) { try await loader.load(replacing: nil) }
         }
+    }
+
+    @Test func `hands nothing out at the end of the next caller's time, beside a store that is slow`() async throws {
+        let (store, clock) = (TroubledStore(start), ManualClock())
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"), clock: clock)
+        let loader = OAuthLoader(endpoint: endpoint, store: store)
+        store.fail(3)
+        await loader.signOut()
+        let (isInside, mayLeave) = (Event(), Event())
+        let holder = Task {
+            try await store.base.update { _ in
+                isInside.happen()
+                await mayLeave.wait()
+                return .keep
+            }
+        }
+        await isInside.wait()
+        let timers = clock.pendingTimers
+        let load = Task { try await loader.load(replacing: nil) }
+        await yieldUntil { clock.pendingTimers == timers + 1 }
+        clock.advance(by: TokenEndpoint.usualDeadline)
+        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+        mayLeave.happen()
+        _ = try await holder.value
     }
 
     @Test func `removes and revokes also what could not be read at first`() async throws {
