@@ -7,7 +7,7 @@ import AccessTokenSynchronization
 /// make anew for an account is for the same stores.
 final class AccountMemories: Sendable {
     private struct State {
-        /// The memories of the former loaders that owe something.
+        /// The memories of the former loaders, in the order in which those were made.
         var former: [SharedLoaderMemory]
         var made: [SharedLoaderMemory] = []
     }
@@ -25,12 +25,14 @@ final class AccountMemories: Sendable {
         after former: [SharedLoaderMemory],
         _ make: () -> Service
     ) -> (service: Service, memories: [SharedLoaderMemory]) {
-        let collected = AccountMemories(former.filter(\.isOwing))
+        let collected = AccountMemories(former)
         let service = $current.withValue(collected, operation: make)
         return (service, collected.state.withLock { $0.made })
     }
 
-    /// What a former loader of the account owes a store of the same type, or else a new memory.
+    /// What the account's former loader owes its store, or else a new memory.
+    ///
+    /// A loader comes after the former one whose store has the same type, and the same place among those of that type.
     static func memory(of store: any CredentialStore, orNew new: () -> SharedLoaderMemory) -> SharedLoaderMemory {
         // What such a store has ends with it.
         guard let current, !(store is MemoryCredentialStore) else { return new() }
@@ -39,7 +41,7 @@ final class AccountMemories: Sendable {
                 state.former.remove(at: $0)
             }
         }
-        let memory = former ?? new()
+        let memory = former.flatMap { $0.isOwing ? $0 : nil } ?? new()
         current.state.withLock { $0.made.append(memory) }
         return memory
     }

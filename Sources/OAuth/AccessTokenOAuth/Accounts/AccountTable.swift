@@ -81,8 +81,7 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
         guard entries[ExactKey(account)]?.signOuts == 0,
             let entry = entries.removeValue(forKey: ExactKey(account))
         else { return nil }
-        let owing = entry.memories.filter(\.isOwing)
-        if !owing.isEmpty { entries[ExactKey(account)] = Entry(memories: owing) }
+        if entry.memories.contains(where: \.isOwing) { entries[ExactKey(account)] = Entry(memories: entry.memories) }
         if entry.service != nil { held -= 1 }
         return entry.service
     }

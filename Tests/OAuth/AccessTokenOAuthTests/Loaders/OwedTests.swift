@@ -193,6 +193,39 @@ struct OwedTests {
         }
     }
 
+    private final class TwoStores: Sendable {
+        let loaders: [OAuthLoader]
+
+        init(_ endpoint: TokenEndpoint, _ bases: [TroubledStore]) {
+            loaders = bases.map { OAuthLoader(endpoint: endpoint, store: Value(base: $0)) }
+        }
+    }
+
+    @Test func `an account with two stores of one type pays each of them what that one is owed`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try server.endpoint(clock: clock)
+            let bases = ["N0", "M0"].map { TroubledStore(Credential(refreshToken: $0)) }
+            let accounts = AccessTokenAccounts<String, TwoStores>(idleLimit: 60, most: 1, clock: ManualClock()) { _ in
+                TwoStores(endpoint, bases)
+            }
+            // A store of the app's own gets a note first.
+            bases[1].afterUpdate { bases[1].fail(3) }
+            await #expect(throws: TroubledStore.Trouble()) {
+                try await accounts.service(for: "a").loaders[1].load(replacing: nil)
+            }
+            await yieldUntil {
+                _ = accounts.service(for: "b")
+                return !accounts.accounts.contains("a")
+            }
+            let loaders = accounts.service(for: "a").loaders
+            // The loader of a store that is not told would wait for whoever has left the note.
+            try #require(loaders.map(\.memory.isOwing) == [false, true])
+            #expect(try await loaders[0].load(replacing: nil).value == "A2")
+            #expect(try await loaders[1].load(replacing: nil).value == "A1")
+            #expect(server.requests.count == 2)
+        }
+    }
+
     // MARK: Paid without a load
 
     @Test func `a credential is saved by itself when the store is back, and the loader goes then`() async throws {
