@@ -2,22 +2,31 @@ import AccessTokenSynchronization
 
 /// The requests of one session, or one store, that are under way: it can cancel its own and no others.
 final class RunningRequests: Sendable {
-    private let cancellations = Locked<[ObjectIdentifier: Latch]>([:])
+    private struct Request: Sendable {
+        let cancellation: Latch
+        let subject: String?
+    }
 
-    var count: Int { cancellations.withLock { $0.count } }
+    private let requests = Locked<[ObjectIdentifier: Request]>([:])
 
-    func begin() -> Latch {
+    var count: Int { requests.withLock { $0.count } }
+
+    /// - Parameter subject: the user with whose credential the request is made, if that is known.
+    func begin(for subject: String? = nil) -> Latch {
         let cancellation = Latch()
-        cancellations.withLock { $0[ObjectIdentifier(cancellation)] = cancellation }
+        let request = Request(cancellation: cancellation, subject: subject)
+        requests.withLock { $0[ObjectIdentifier(cancellation)] = request }
         return cancellation
     }
 
     func end(_ cancellation: Latch) {
         // Its actions are released outside of the lock.
-        _ = cancellations.withLock { $0.removeValue(forKey: ObjectIdentifier(cancellation)) }
+        _ = requests.withLock { $0.removeValue(forKey: ObjectIdentifier(cancellation)) }
     }
 
-    func cancelAll() {
-        for cancellation in cancellations.withLock({ Array($0.values) }) { cancellation.fire() }
+    /// Cancels all but those of another user.
+    func cancelAll(of subject: String? = nil) {
+        let own = requests.withLock { requests in requests.values.filter { !$0.subject.isAnother(than: subject) } }
+        for request in own { request.cancellation.fire() }
     }
 }

@@ -143,10 +143,7 @@ public struct Credential: Hashable, Sendable, Codable {
     }
 
     /// Whether it is known to belong to somebody else; `nil` asks for nobody.
-    func isOfAnother(than subject: String?) -> Bool {
-        guard let subject, let own = self.subject else { return false }
-        return ExactString(own) != ExactString(subject)
-    }
+    func isOfAnother(than subject: String?) -> Bool { self.subject.isAnother(than: subject) }
 
     /// The same for a subject, unless it has one.
     func of(_ subject: String?) -> Credential {
@@ -190,5 +187,13 @@ extension Credential: CustomStringConvertible, CustomReflectable {
     /// A mirror without the refresh token, the scope and the other members: `dump` prints no secret and no free text.
     public var customMirror: Mirror {
         Mirror(self, children: ["accessToken": accessToken as Any], displayStyle: .struct)
+    }
+}
+
+extension String? {
+    /// Whether this subject and another one are known, and are two users; `nil` may be anybody.
+    func isAnother(than subject: String?) -> Bool {
+        guard let self, let subject else { return false }
+        return ExactString(self) != ExactString(subject)
     }
 }

@@ -75,6 +75,12 @@ struct LoaderMemory: Sendable {
     /// Whether a record is of a session that has ended here: no load sends its tokens, or hands them out.
     func hasEnded(_ record: CredentialRecord?) -> Bool { record.flatMap { ended?.covers($0.credential) } ?? false }
 
+    /// Whether what the store has not taken is another user's.
+    func isOfAnother(than subject: String?) -> Bool {
+        let subjects = [unsaved?.credential.subject, ended?.subject, ended?.session?.credential.subject]
+        return subjects.contains { $0.isAnother(than: subject) }
+    }
+
     /// Forgets what a record that was read inside of the exclusion makes pointless.
     ///
     /// - Returns: the credential of a session that has ended, which nothing of is left behind.

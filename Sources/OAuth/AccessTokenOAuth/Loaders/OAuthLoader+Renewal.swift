@@ -158,7 +158,7 @@ extension OAuthLoader {
                 self.payLater()
             }
         }
-        let waiting = memory.replies.begin()
+        let waiting = memory.replies.begin(for: old?.subject ?? subject)
         waiting.whenFired {
             isGivenUp.withLock { $0 = true }
             outstanding.giveUp()

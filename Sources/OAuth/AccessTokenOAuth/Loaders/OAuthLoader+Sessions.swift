@@ -91,10 +91,9 @@ extension OAuthLoader {
     public func sendAgain() async throws {
         try await Task {
             _ = try await self.store.update { record in
+                if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
                 self.memory.withLock { $0.held = nil }
-                guard let credential = record?.credential, credential.released != credential,
-                    !credential.isOfAnother(than: self.subject)
-                else { return .keep }
+                guard let credential = record?.credential, credential.released != credential else { return .keep }
                 return .replace(credential.released)
             }
         }.value
@@ -106,7 +105,7 @@ extension OAuthLoader {
     ///
     /// A load of this process that is running is waited for: what it brings is removed and revoked as well. That and
     /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next
-    /// `signIn(_:)` must.
+    /// `signIn(_:)` must. A load of another user goes on, and is waited for until its reply has come.
     ///
     /// **Failure** Is told to `onUnheardError`; ``endSession()`` throws it. Without a network the user is signed out
     /// here all the same. A credential that cannot be removed is revoked, also one that cannot be read and that this
@@ -154,7 +153,7 @@ extension OAuthLoader {
         func revocable() -> Credential? { found.withLock { $0 } ?? guess.withLock { $0 } }
         for attempt in 1...Self.mostRemovals {
             do {
-                try await updateSession { record in
+                let record = try await updateSession(of: subject) { record in
                     // Another user's session goes on.
                     if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
                     // After the first attempt there may be a new session, which is not to end.
@@ -163,13 +162,14 @@ extension OAuthLoader {
                     found.withLock { $0 = $0 ?? credential }
                     return record == nil ? .keep : .remove
                 }
-                memory.withLock { $0.ended = nil }
+                memory.withLock { if !$0.hasEnded(record) { $0.ended = nil } }
                 return (revocable(), nil, nil)
             } catch {
                 if attempt == 1, found.withLock({ $0 }) == nil {
                     do {
                         let present = try await store.load()?.credential
-                        let credential = end(present.flatMap { $0.isOfAnother(than: subject) ? nil : $0 })
+                        if present?.isOfAnother(than: subject) == true { return (nil, nil, nil) }
+                        let credential = end(present)
                         found.withLock { $0 = credential }
                     } catch {
                         let credential = end(nil, unread: exchange.clock.now)
@@ -210,6 +210,8 @@ extension OAuthLoader {
     /// - Returns: what is to be revoked.
     private func end(_ credential: Credential?, unread: Date? = nil) -> Credential? {
         memory.withLock { memory in
+            // The store has another user's session, as far as this process knows: that goes on.
+            guard credential != nil || !memory.isOfAnother(than: subject) else { return nil }
             let seen = unread == nil ? nil : memory.seen?.credential
             let known = credential ?? seen.flatMap { $0.isOfAnother(than: subject) ? nil : $0 }
             let unsaved = memory.unsaved
@@ -225,14 +227,20 @@ extension OAuthLoader {
 
     // MARK: Parts
 
-    /// Begins or ends a session.
+    /// Begins a session in place of whatever is there, or ends that of a user.
     ///
     /// A request of this process that is under way is waited for, and up to the exchange's deadline: what it brings is
     /// of the session that ends.
-    func updateSession(_ body: @escaping CredentialUpdate) async throws {
-        let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in memory.replies.cancelAll() }
+    @discardableResult
+    private func updateSession(
+        of subject: String? = nil,
+        _ body: @escaping CredentialUpdate
+    ) async throws -> CredentialRecord? {
+        let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in
+            memory.replies.cancelAll(of: subject)
+        }
         defer { timer.cancel() }
-        try await updateStore(body)
+        return try await updateStore(body)
     }
 
     func revoke(_ credential: Credential) async {

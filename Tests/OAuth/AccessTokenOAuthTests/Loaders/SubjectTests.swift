@@ -1,3 +1,4 @@
+import AccessTokenContract
 import AccessTokenCore
 import Foundation
 import TestSupport
@@ -109,6 +110,78 @@ struct SubjectTests {
             #expect(token.value == "A-auth0|1")
             await #expect(throws: AccessTokenError.signedOut) { try await loader.load(replacing: token) }
             #expect(try await store.credential?.subject == "auth0|2")
+        }
+    }
+
+    // MARK: A sign-out of another user
+
+    /// Loaders of two users at one store, where user 1 is signed in; by this clock, nothing is paid without a load.
+    private func withTwoUsers(
+        _ script: @escaping ScriptedServer.Script,
+        _ body: (ScriptedServer, TroubledStore, ManualClock, (first: OAuthLoader, second: OAuthLoader)) async throws ->
+            Void
+    ) async throws {
+        try await withServer(script) { server in
+            let (store, clock) = (TroubledStore(Self.user1), ManualClock())
+            let endpoint = try server.endpoint(clock: clock)
+            let loaders = ["user 1", "user 2"].map { OAuthLoader(endpoint: endpoint, store: store, subject: $0) }
+            try await body(server, store, clock, (loaders[0], loaders[1]))
+        }
+    }
+
+    /// How many calls of the sign-out the store fails: none, the first removal, all of them and the look.
+    private static let blindCalls = [0, 1, 4]
+
+    @Test(arguments: blindCalls)
+    func `does not undo the sign-out that a user's store has not taken yet`(blindCalls: Int) async throws {
+        try await withTwoUsers(ScriptedServer.rotating) { (_, store, _, loaders) async throws in
+            store.fail(3)
+            await #expect(throws: UnfinishedSignOut.self) { try await loaders.first.endSession() }
+            store.goBlind(for: blindCalls)
+            await loaders.second.signOut()
+            await #expect(throws: AccessTokenError.signedOut) { try await loaders.first.load(replacing: nil) }
+            #expect(try await store.credential == nil)
+        }
+    }
+
+    @Test(arguments: blindCalls)
+    func `does not lose a user's token that the store has not taken yet`(blindCalls: Int) async throws {
+        try await withTwoUsers(ScriptedServer.rotating) { (server, store, _, loaders) async throws in
+            store.fail(3)
+            await #expect(throws: TroubledStore.Trouble()) { try await loaders.first.load(replacing: nil) }
+            store.goBlind(for: blindCalls)
+            await loaders.second.signOut()
+            #expect(try await loaders.first.load(replacing: nil).value == "A1")
+            #expect(server.requests.count == 1, "nothing was revoked, or sent again")
+        }
+    }
+
+    @Test func `does not give up a user's renewal that is slow`() async throws {
+        let gate = Gate()
+        try await withTwoUsers { connection, _ in
+            gate.pass()
+            connection.reply(200, tokens("A1", "RT1"))
+        } _: { (server, store, clock, loaders) async throws in
+            let load = Task { try await loaders.first.load(replacing: nil) }
+            await yieldUntil { server.requests.count == 1 }
+            let timers = clock.pendingTimers
+            let signOut = Task { try await loaders.second.endSession() }
+            await yieldUntil { clock.pendingTimers == timers + 1 }
+            clock.advance(by: TokenEndpoint.usualDeadline)
+            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+            gate.open()
+            try await signOut.value
+            #expect(try await store.refreshToken == "RT1")
+            #expect(server.requests.count == 1, "nothing was revoked")
+        }
+    }
+
+    @Test func `of another user, a refresh token that may be spent is not sent again`() async throws {
+        try await withTwoUsers(ScriptedServer.rotating) { (_, _, _, loaders) async throws in
+            let held = HeldToken(refreshToken: "RT-1", holds: [])
+            loaders.first.memory.withLock { $0.held = held }
+            try await loaders.second.sendAgain()
+            #expect(loaders.first.memory.withLock { $0.held } == held)
         }
     }
 
