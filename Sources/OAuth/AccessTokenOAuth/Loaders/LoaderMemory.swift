@@ -28,13 +28,15 @@ struct LoaderMemory: Sendable {
         let unread: Date?
         /// That of the loader: the session of another user goes on.
         let subject: String?
+        /// The session of a sign-in that came afterwards, from the moment at which the store may have it.
+        var next: SessionMark?
 
         /// Whether a record is of this session, and not of one that began later.
         ///
         /// A record that nobody could read is told by its date. One without a date is removed: to sign in once more is
         /// better than a session that comes back.
         func covers(_ credential: Credential) -> Bool {
-            guard !credential.isOfAnother(than: subject) else { return false }
+            guard !credential.isOfAnother(than: subject), next?.isOf(credential) != true else { return false }
             if session?.isOf(credential) == true { return true }
             return unread.map { (credential.obtained ?? .distantPast) <= $0 } ?? false
         }
@@ -75,6 +77,19 @@ struct LoaderMemory: Sendable {
     /// Whether a record is of a session that has ended here: no load sends its tokens, or hands them out.
     func hasEnded(_ record: CredentialRecord?) -> Bool { record.flatMap { ended?.covers($0.credential) } ?? false }
 
+    /// Forgets the ended session where its record is gone, or another session's is there.
+    mutating func forgetEnded(by record: CredentialRecord?) { if !hasEnded(record) { ended = nil } }
+
+    /// A session begins: what is known against earlier ones, told by tokens or dates, is not known against this one.
+    ///
+    /// Inside the exclusion, before the store has it: the next load may look before the sign-in returns.
+    mutating func begins(_ session: SessionMark) {
+        ended?.next = session
+        let refreshToken = session.credential.refreshToken
+        if refused == refreshToken { refused = nil }
+        if held?.refreshToken == refreshToken { held = nil }
+    }
+
     /// Whether what the store has not taken is another user's.
     func isOfAnother(than subject: String?) -> Bool {
         let subjects = [unsaved?.credential.subject, ended?.subject, ended?.session?.credential.subject]
@@ -86,7 +101,7 @@ struct LoaderMemory: Sendable {
     /// - Returns: the credential of a session that has ended, which nothing of is left behind.
     mutating func looked(at record: CredentialRecord?, _ now: Date) -> Credential? {
         if let held, held.isPointless(for: record, unsaved, at: now) { self.held = nil }
-        if !hasEnded(record) { ended = nil }
+        forgetEnded(by: record)
         if isUnwritten {
             let token = record?.credential.refreshToken
             isUnwritten = token != nil && (token == refused || token == held?.refreshToken)

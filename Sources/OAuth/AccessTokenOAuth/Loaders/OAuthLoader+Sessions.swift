@@ -21,13 +21,15 @@ extension OAuthLoader {
     public func signIn(_ credential: Credential) async throws {
         try await Task {
             let credential = credential.released.of(self.subject).inSession(.random())
-            try await self.updateSession { _ in .replace(credential) }
+            let session = SessionMark(credential)
+            let record = try await self.updateSession { _ in
+                self.memory.withLock { $0.begins(session) }
+                return .replace(credential)
+            }
             // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in
-                if memory.refused == credential.refreshToken { memory.refused = nil }
-                if memory.held?.refreshToken == credential.refreshToken { memory.held = nil }
-                memory.ended = nil
-                memory.seen = SessionMark(credential)
+                memory.forgetEnded(by: record)
+                memory.seen = session
             }
         }.value
     }
@@ -162,7 +164,7 @@ extension OAuthLoader {
                     found.withLock { $0 = $0 ?? credential }
                     return record == nil ? .keep : .remove
                 }
-                memory.withLock { if !$0.hasEnded(record) { $0.ended = nil } }
+                memory.withLock { $0.forgetEnded(by: record) }
                 return (revocable(), nil, nil)
             } catch {
                 if attempt == 1, found.withLock({ $0 }) == nil {
@@ -231,7 +233,6 @@ extension OAuthLoader {
     ///
     /// A request of this process that is under way is waited for, and up to the exchange's deadline: what it brings is
     /// of the session that ends.
-    @discardableResult
     private func updateSession(
         of subject: String? = nil,
         _ body: @escaping CredentialUpdate

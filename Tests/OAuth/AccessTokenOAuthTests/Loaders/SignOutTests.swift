@@ -224,6 +224,7 @@ struct SignOutTests {
         store.fail(3)
         await loader.signOut()
         try await loader.signIn(start)
+        #expect(!loader.memory.isOwing)
         #expect(try await loader.load(replacing: nil) == start.accessToken)
     }
 
@@ -258,5 +259,33 @@ struct SignOutTests {
         store.afterUpdate { loader.memory.withLock { $0.unsaved = unsaved } }
         try await loader.signIn(start)
         #expect(loader.memory.withLock { $0.unsaved } == unsaved)
+    }
+
+    @Test func `a sign-in that returns late is not undone by a load, which looks before that`() async throws {
+        let store = TroubledStore(nil)
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"), clock: ManualClock())
+        let loader = OAuthLoader(endpoint: endpoint, store: store)
+        // Nobody can read which session ends: a record without a date is taken for it.
+        store.goBlind(for: 4)
+        await loader.signOut()
+        store.afterUpdate { [start] in
+            let token = try await loader.load(replacing: nil)
+            #expect(token == start.accessToken)
+        }
+        try await loader.signIn(start)
+        #expect(try await store.refreshToken == "RT0")
+        #expect(!loader.memory.isOwing)
+    }
+
+    @Test func `a sign-in with a token that was refused before lets a load send it, which looks at once`() async throws
+    {
+        try await withServer(ScriptedServer.rotating) { server in
+            let store = TroubledStore(nil)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            loader.memory.withLock { $0.refused = "RT0" }
+            store.afterUpdate { [start] in _ = try await loader.load(replacing: start.accessToken) }
+            try await loader.signIn(start)
+            #expect(try await store.refreshToken == "RT1")
+        }
     }
 }
