@@ -97,6 +97,10 @@ struct ReplySentence {
         "scope", "scopes", "secret", "must", "should", "can", "if", "when", "required", "missing", "supported",
         "allowed", "enabled", "issuer", "exchange", "being", "currently", "before", "until",
     ]
+    /// Where a server looks for the token: what is missing there says nothing of the token itself.
+    private static let partsOfRequest: Set = [
+        "request", "body", "payload", "header", "headers", "cookie", "cookies", "form", "query", "json",
+    ]
     /// Words from a token to what is wrong with it.
     private static let reach = 8
 
@@ -130,18 +134,36 @@ struct ReplySentence {
     }
 
     private func isDead(_ subject: ClosedRange<Int>, behind: Set<String>) -> Bool {
-        let next = words.dropFirst(subject.upperBound + 1).first
-        guard next.map({ !Self.ends.contains($0) && $0 != "request" }) ?? true else { return false }
+        let isNegatedBefore = words.prefix(subject.lowerBound).last == "no"
+        // "No refresh token found": none has come. A session does not come with the request.
+        guard !isNegatedBefore || words[subject.lowerBound] == "session" else { return false }
+        let rest = words.dropFirst(subject.upperBound + 1).prefix(Self.reach)
+        guard rest.first.map({ !Self.ends.contains($0) && !Self.partsOfRequest.contains($0) }) ?? true,
+            // How the parameter is to be written: "expected string, received undefined".
+            !rest.contains("expected")
+        else { return false }
         if isDeadBefore(subject.lowerBound) { return true }
-        var isNegated = words.prefix(subject.lowerBound).last == "no"
-        for word in words.dropFirst(subject.upperBound + 1).prefix(Self.reach) {
+        var isNegated = isNegatedBefore
+        for (index, word) in zip(rest.indices, rest) {
             if Self.ends.contains(word) { return false }
             if Self.negations.contains(word) { isNegated = true }
-            if Self.alive.contains(word), isNegated { return true }
+            let isGood = Self.alive.contains(word)
             // "has not been used" is no reason to end a session.
-            if behind.contains(word) { return !isNegated }
+            if isGood && isNegated || behind.contains(word) {
+                return isNegated == isGood && !isOfParameter(at: index)
+            }
         }
         return false
+    }
+
+    /// Whether the word that is wrong with a token is said of its parameter: "not found in the request body", "not a
+    /// valid UUID", or of a token that will be good: "not active yet".
+    private func isOfParameter(at index: Int) -> Bool {
+        let next = words.dropFirst(index + 1)
+        guard let first = next.first else { return false }
+        if first == "in" { return next.dropFirst().prefix(3).contains(where: Self.partsOfRequest.contains) }
+        let isOfNoun = ["a", "an"].contains(words[index - 1]) && !["refresh", "token", "session"].contains(first)
+        return first == "yet" || isOfNoun
     }
 
     /// "invalid refresh token", "expired access or refresh token", "no such refresh token", "not a valid refresh

@@ -19,6 +19,8 @@ struct ReplySentenceTests {
             "cannot renew revoked token", "Token has been revoked", "Unknown or invalid refresh token.",
             "The refresh token passed is incorrect or expired.",
             "AADSTS700082: The refresh token has expired due to inactivity.", "Refresh token reuse detected",
+            "Refresh token not found in the database", "Refresh token not found or expired", "No session found",
+            "The refresh token is not a valid token", "Refresh token expired. Request a new one.",
         ]
     )
     func `of a dead refresh token are recognised`(text: String) {
@@ -39,6 +41,15 @@ struct ReplySentenceTests {
             "refresh token is not expired", "refresh token can be used once",
             "The refresh token request is invalid", "A refresh token must be provided", "bad request",
             "Invalid redirect_uri", "CSRF token invalid", "the mfa token has expired", "Too many sessions",
+            // Of a server that wants JSON or a cookie, or whose reader of the body is broken.
+            "Refresh token not found in request", "The refresh_token was not found in the request body",
+            "Refresh token not found in cookies or request body.", "Refresh token cookie not found",
+            "Session not found in the request header", "No refresh token found",
+            "No refresh token was found in the request", "no refreshToken exists in the body",
+            // Of one that says how the parameter is to be written.
+            "refresh_token: expected string, found invalid value", "Invalid refresh_token: must be a string",
+            "refresh_token: Invalid input: expected string, received undefined", "refresh_token is not a valid UUID",
+            "refresh_token Not a valid string.", "refresh_token is an invalid JWT", "Refresh token not active yet",
         ]
     )
     func `about something else end no session`(text: String) {
