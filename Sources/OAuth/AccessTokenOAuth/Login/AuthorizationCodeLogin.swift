@@ -122,7 +122,17 @@ public struct AuthorizationCodeLogin: Sendable {
     /// - Parameter redirect: the whole URL, with its query. An address that the user pasted is as good.
     /// - Throws: ``LoginError``: what the server refused, or why the redirect is not accepted.
     public func grant(from redirect: URL) throws(LoginError) -> TokenGrant {
-        guard let query = draft.redirect.query(of: redirect) else { throw .foreignRedirect }
+        try grant(from: draft.redirect.query(of: redirect))
+    }
+
+    /// The same from a request to the listener of the redirect URI.
+    func grant(fromTarget path: String, _ query: String?) throws(LoginError) -> TokenGrant {
+        try grant(from: draft.redirect.query(ofTarget: path, query))
+    }
+
+    /// - Parameter query: `nil` if the redirect is not for this login's URI.
+    private func grant(from query: RedirectQuery?) throws(LoginError) -> TokenGrant {
+        guard let query else { throw .foreignRedirect }
         // Of another login, not even the error is looked at.
         guard query.parameters.filter({ $0.name == "state" }).map(\.value) == [draft.state] else { throw .wrongState }
         try answer.take()

@@ -54,12 +54,12 @@ final class LoopbackAnswer: Sendable {
     }
 
     func respond(to request: HTTPRequest?) -> HTTPResponse {
-        guard let request, request.method == "GET", let login = login.withLock({ $0 }),
-            let url = login.url(forTarget: request)
-        else { return .empty(404) }
+        guard let request, request.method == "GET", let login = login.withLock({ $0 }) else {
+            return .empty(404)
+        }
         let outcome: Outcome
         do throws(LoginError) {
-            outcome = .success(try login.grant(from: url))
+            outcome = .success(try login.grant(fromTarget: request.path, request.query))
         } catch {
             // Another page of the browser, or another program: the user is still on the way.
             guard error != .foreignRedirect, error != .wrongState, error != .alreadyAnswered else {
@@ -76,15 +76,5 @@ final class LoopbackAnswer: Sendable {
         guard let waiting else { return LoginPages.tooLate }
         for waiter in waiting { waiter.end(with: outcome) }
         return LoginPages.closing(outcome)
-    }
-}
-
-extension AuthorizationCodeLogin {
-    /// The URL that a request to this login's listener stands for.
-    fileprivate func url(forTarget request: HTTPRequest) -> URL? {
-        guard var parts = URLComponents(string: redirectURI) else { return nil }
-        parts.percentEncodedPath = ""
-        parts.percentEncodedQuery = nil
-        return parts.string.flatMap { URL(string: $0 + request.path + (request.query.map { "?" + $0 } ?? "")) }
     }
 }

@@ -52,7 +52,18 @@ struct RedirectURI: Hashable, Sendable {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), Place(parts) == place else {
             return nil
         }
-        let query = RedirectQuery(parts.percentEncodedQuery)
+        return query(parts.percentEncodedQuery)
+    }
+
+    /// The query of a request to the listener of this very URI, as the browser has sent it; `nil` for another path.
+    ///
+    /// It is not made a `URL` first: browsers leave some characters raw, and `URL` would encode every `%` anew then.
+    func query(ofTarget path: String, _ query: String?) -> RedirectQuery? {
+        path == place.path ? self.query(query) : nil
+    }
+
+    private func query(_ text: String?) -> RedirectQuery? {
+        let query = RedirectQuery(text)
         // A registered URI may have parameters of its own, which come back with the server's.
         return parameters.allSatisfy(query.parameters.contains) ? query : nil
     }

@@ -135,6 +135,18 @@ struct LoopbackLoginTests {
         #expect(isClosed)
     }
 
+    /// Browsers leave them raw in a query, and `URL` would encode every other escape anew then.
+    @Test(arguments: ["|", "{a}", "^", "[a]", "`", "\\", #""a""#, "%zz", "%"])
+    func `characters that are none of a URL change nothing else in the redirect`(raw: String) async throws {
+        let login = try login()
+        let task = Task { try await login.grant { _ in } }
+        let page = try answer("GET /callback?code=4%2F0A%2Bb&x=\(raw)&state=\(try parameter("state", login))", login)
+        #expect(page.hasPrefix("HTTP/1.1 200 "))
+        if !page.hasPrefix("HTTP/1.1 200 ") { task.cancel() }
+        let code = try await task.valueInTime.parameters.first { $0.name == "code" }?.value
+        #expect(code == "4/0A+b")
+    }
+
     @Test func `a redirect that is faster than the call is not lost`() async throws {
         let login = try login()
         _ = try answer("GET /callback?code=c&state=\(try parameter("state", login))", login)
