@@ -120,7 +120,7 @@ struct ServerDiscovery {
         switch response.statusCode {
         case 200: break
         case 429, 500...599:
-            let seconds = RetryAfter.seconds(response.value(forHTTPHeaderField: "Retry-After"), at: clock.now)
+            let seconds = TokenEndpointReply(reply, at: clock.now).retryAfter
             let error = OAuthError.unavailable(status: response.statusCode, retryAfter: seconds)
             return .error(.failed(.metadata, error), rank: 3)
         case 300...399: return .error(.failed(.metadata, .redirected(status: response.statusCode)), rank: 1)
@@ -132,7 +132,7 @@ struct ServerDiscovery {
         }
         do throws(LoginError) {
             let server = try server(members, of: issuer)
-            return .server(server, lifetime: lifetime(of: response))
+            return .server(server, lifetime: lifetime(of: TokenEndpointReply(reply, at: clock.now)))
         } catch {
             return .error(error, rank: 4)
         }
@@ -180,17 +180,17 @@ struct ServerDiscovery {
     }
 
     /// Seconds for which the reply may be kept (RFC 9111, section 4.2.1); 0 where the server does not say.
-    private func lifetime(of response: HTTPURLResponse) -> TimeInterval {
-        func field(_ name: String) -> String { response.value(forHTTPHeaderField: name)?.lowercased() ?? "" }
+    private func lifetime(of reply: TokenEndpointReply) -> TimeInterval {
+        func field(_ name: String) -> String { reply.header(name)?.lowercased() ?? "" }
         let directives = field("Cache-Control").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         guard !directives.contains(where: { $0.hasPrefix("no-store") || $0.hasPrefix("no-cache") }) else { return 0 }
-        let age = RetryAfter.seconds(field("Age"), at: clock.now) ?? 0
+        let age = RetryAfter.number(field("Age")) ?? 0
         if let limit = directives.first(where: { $0.hasPrefix("max-age=") })?.dropFirst(8) {
             guard limit.utf8.allSatisfy({ (48...57).contains($0) }), let seconds = TimeInterval(limit) else { return 0 }
             return max(0, min(seconds - age, MetadataCache.longest))
         }
         // A number there is no date, and counts as the past (RFC 9111, section 5.3).
-        let expires = response.value(forHTTPHeaderField: "Expires") ?? ""
-        return expires.contains(":") ? RetryAfter.seconds(expires, at: clock.now) ?? 0 : 0
+        let expires = reply.header("Expires") ?? ""
+        return expires.contains(":") ? reply.seconds(until: expires) ?? 0 : 0
     }
 }

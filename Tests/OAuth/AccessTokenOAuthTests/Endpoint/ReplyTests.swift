@@ -162,9 +162,13 @@ struct ReplyTests {
     @Test(
         arguments: [
             ("2", 2), (" 7 ", 7), ("0", 0), ("86400", 86_400), ("86401", 86_400), ("99999999999999999999", 86_400),
-            ("soon", nil), ("-1", nil), ("1.5", nil), ("", nil), ("5, 7", 7), ("7,5", 7), ("5, soon", 5),
+            ("soon", nil), ("-1", nil), ("1.5", 1.5), ("1.5.2", nil), (".", nil), ("", nil), ("5, 7", 7), ("7,5", 7),
+            ("5, soon", 5),
             ("soon, 5", 5),
-            ("soon, later", nil), ("5, 86401", 86_400), (",", nil), ("Wed, 14 Oct 2026 17:48:00 GMT", 80),
+            ("soon, later", nil), ("5, 86401", 86_400), (",", nil),
+            // An instant in seconds or milliseconds since 1970.
+            ("1792000060", 60), ("1792000060000", 60), ("1791999000", 0), ("1892000060", 86_400),
+            ("Wed, 14 Oct 2026 17:48:00 GMT", 80),
             ("Wednesday, 14-Oct-26 17:48:00 GMT", 80), ("Wed Oct 14 17:48:00 2026", 80),
             ("Thu, 08 Oct 2026 00:01:00 GMT", 0), ("Fri, 16 Oct 2026 17:48:00 GMT", 86_400),
             ("Wed, 14 Oct 2026 17:48:00 GMT, 5", 80), ("5, Wed, 14 Oct 2026 17:48:00 GMT", 80),
@@ -173,12 +177,32 @@ struct ReplyTests {
             ("Wed, 21 Oct \u{7A8}026 07:28:00 GMT", nil), ("Wed, 21 Oct \u{BBF}026 07:28:00 GMT", nil),
         ] as [(String, TimeInterval?)]
     )
-    func `Retry-After is seconds or a date, the longest counts, and it is cut to a day`(
+    func `Retry-After is seconds or an instant, the longest counts, and it is cut to a day`(
         field: String,
         seconds: TimeInterval?
     ) {
         for status in [429, 503] {
             #expect(read(status, "", retryAfter: field).error == .unavailable(status: status, retryAfter: seconds))
+            // In the body it is read as in the field.
+            let body = read(status, #"{"retry_after":"\#(field)"}"#)
+            #expect(body.error == .unavailable(status: status, retryAfter: seconds))
+        }
+    }
+
+    @Test(arguments: [
+        ("7", 7), ("7.5", 7.5), ("1792000060", 60), ("-1", nil), ("true", nil), ("null", nil), ("[]", nil),
+    ])
+    func `a pause in the body may be a number`(json: String, seconds: TimeInterval?) {
+        #expect(read(429, #"{"retry_after":\#(json)}"#).error == .unavailable(status: 429, retryAfter: seconds))
+    }
+
+    /// The server asks for 30 seconds. The clock of this machine is right, slow or fast by an hour.
+    @Test(arguments: [0.0, -3600, 3600])
+    func `an instant is one of the server's clock, if the reply tells that`(skew: TimeInterval) {
+        for instant in ["Wed, 14 Oct 2026 17:47:10 GMT", "1792000030"] {
+            let fields = ["Date": "Wed, 14 Oct 2026 17:46:40 GMT", "Retry-After": instant]
+            let reply = TokenEndpointReply(status: 503, headers: fields, body: Data(), received: now + skew)
+            #expect(reply.retryAfter == 30, "\(instant)")
         }
     }
 

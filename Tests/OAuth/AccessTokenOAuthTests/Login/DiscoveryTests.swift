@@ -217,6 +217,8 @@ struct DiscoveryTests {
         #expect(try await error(of: 404) { _ in "" }?.description.contains("no metadata for this issuer") == true)
         #expect(try await error { _ in "<html>" }?.description.contains("not a JSON object") == true)
         #expect(try await error(of: 503) { _ in "" }?.isTransient == true)
+        let dates = ["Date": "Wed, 14 Oct 2026 17:46:40 GMT", "Retry-After": "Wed, 14 Oct 2026 17:47:10 GMT"]
+        #expect(try await error(of: 503, fields: dates) { _ in "" }?.description.contains("after 30.0 s") == true)
         #expect(try await error(of: 302, fields: ["Location": "http://127.0.0.1:1/"]) { _ in "" }?.isTransient == false)
         let long = try await error { host in metadata(host, #","a":"\#(String(repeating: "a", count: 1 << 20))""#) }
         #expect(long?.logCode == "body_too_long")
@@ -261,6 +263,8 @@ struct DiscoveryTests {
             (["Expires": "60"], 1, 2),
             (["Expires": "Fri, 15 Jan 2027 08:01:00 GMT"], 59, 1),
             (["Expires": "Fri, 15 Jan 2027 08:01:00 GMT"], 61, 2),
+            // A server whose clock is another one.
+            (["Date": "Fri, 15 Jan 2027 06:00:00 GMT", "Expires": "Fri, 15 Jan 2027 06:01:00 GMT"], 59, 1),
         ] as [([String: String], TimeInterval, Int)]
     )
     func `is kept for as long as the reply allows`(fields: [String: String], wait: TimeInterval, count: Int)

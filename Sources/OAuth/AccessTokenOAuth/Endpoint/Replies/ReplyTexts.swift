@@ -63,16 +63,17 @@ struct ReplyTexts {
     private static let longestText = 500
 
     /// The body of a reply that has no token.
-    init(_ body: Data) {
+    init(of reply: TokenEndpointReply) {
+        let body = reply.body
         if let members = JSONMembers(reading: body) {
-            read(JSONLeaves(of: members).all)
+            read(JSONLeaves(of: members).all, of: reply)
         } else if body.count <= Self.longestText, let text = String(data: body, encoding: .utf8), !text.contains("<") {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if !text.isEmpty { texts = [Text(place: "", text: text, isOuter: true)] }
         }
     }
 
-    private mutating func read(_ leaves: [JSONLeaves.Leaf]) {
+    private mutating func read(_ leaves: [JSONLeaves.Leaf], of reply: TokenEndpointReply) {
         var found: [(rank: Int, text: Text)] = []
         var mistakes: [Int: (field: String?, what: [String])] = [:]
         for leaf in leaves {
@@ -92,6 +93,11 @@ struct ReplyTexts {
                     mistakes[leaf.object, default: (nil, [])].what.append(text)
                 }
             }
+            if ["retryafter", "waitseconds", "retryafterseconds"].contains(name),
+                let seconds = reply.seconds(until: leaf.value.shown)
+            {
+                retryAfter = seconds
+            }
             readSigns(of: leaf, name, isOuter: isOuter)
         }
         // The outer object first, then by place. The number keeps the order of those that are alike.
@@ -109,9 +115,6 @@ struct ReplyTexts {
         let number: Double? = if case .number(let digits) = leaf.value { Double(digits) } else { nil }
         if ["istransient", "retryable", "isretryable"].contains(name), leaf.value == .flag(true) {
             saysThatItPasses = true
-        }
-        if ["retryafter", "waitseconds", "retryafterseconds"].contains(name), let number, number.isFinite, number >= 0 {
-            retryAfter = RetryAfter.limited(number)
         }
         if let number, ["error", "code", "status", "errorcode", "errcode"].contains(name),
             Self.passingStatuses.contains(where: { Double($0) == number })

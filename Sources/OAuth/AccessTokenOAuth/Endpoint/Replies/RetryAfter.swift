@@ -1,9 +1,14 @@
 import Foundation
 
 /// Reads the `Retry-After` field: seconds, or a date in one of three forms (RFC 9110, sections 10.2.3 and 5.6.7).
+///
+/// Servers also write fractions of a second, and an instant as a number.
 enum RetryAfter {
     /// A server that asks for more than a day is asked again after a day.
     private static let longest: TimeInterval = 86_400
+
+    /// From 2001 to 2286, in seconds since 1970.
+    private static let instants = 1e9..<1e10
 
     /// No date of these forms is longer.
     private static let longestDate = 40
@@ -32,17 +37,22 @@ enum RetryAfter {
 
     private static func seconds(of value: String, at now: Date) -> TimeInterval? {
         let field = value.trimmingCharacters(in: .whitespaces)
-        guard !field.isEmpty else { return nil }
-        let seconds = field.utf8.allSatisfy { (48...57).contains($0) } ? TimeInterval(field) : secondsUntil(field, now)
-        return seconds.map(limited)
+        guard let number = number(field) else { return date(field).map { limited($0.timeIntervalSince(now)) } }
+        return limited(instant(number)?.timeIntervalSince(now) ?? number)
+    }
+
+    /// A decimal number, without a sign and an exponent.
+    static func number(_ text: String) -> Double? {
+        text.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") } ? Double(text) : nil
+    }
+
+    /// The instant that a number is, in seconds or milliseconds since 1970; `nil` for a number of another size.
+    static func instant(_ number: Double) -> Date? {
+        [number, number / 1000].first(where: instants.contains).map(Date.init(timeIntervalSince1970:))
     }
 
     /// Seconds from none to a day.
     static func limited(_ seconds: TimeInterval) -> TimeInterval { min(max(0, seconds), longest) }
-
-    private static func secondsUntil(_ text: String, _ now: Date) -> TimeInterval? {
-        date(text)?.timeIntervalSince(now)
-    }
 
     /// A date of the three forms.
     static func date(_ text: String) -> Date? {

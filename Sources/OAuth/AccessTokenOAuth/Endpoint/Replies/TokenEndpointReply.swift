@@ -30,7 +30,9 @@ public struct TokenEndpointReply: Sendable {
     public func header(_ name: String) -> String? { headers[name.lowercased()] }
 
     /// Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3), at most a day; `nil` if there is none.
-    public var retryAfter: TimeInterval? { RetryAfter.seconds(header("Retry-After"), at: received) }
+    ///
+    /// A date there is one of the server's clock, which the field `Date` tells; without `Date`, of the endpoint's clock.
+    public var retryAfter: TimeInterval? { seconds(until: header("Retry-After")) }
 
     /// The body as text, without white space at either end.
     public var text: String {
@@ -54,6 +56,12 @@ extension TokenEndpointReply {
     ///
     /// What a server says of time is compared with this: the clock of this machine may be wrong by years.
     var sent: Date? { header("Date").flatMap(RetryAfter.date) }
+
+    /// The present by the server's clock, or by this machine's where the reply does not say.
+    var moment: Date { sent ?? received }
+
+    /// Seconds for which a text asks, in any form that `Retry-After` may have.
+    func seconds(until text: String?) -> TimeInterval? { RetryAfter.seconds(text, at: moment) }
 
     /// How many bytes of the beginning say whether the body is a page.
     private static let beginning = 1000

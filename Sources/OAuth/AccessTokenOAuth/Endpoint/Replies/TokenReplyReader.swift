@@ -49,7 +49,7 @@ struct TokenReplyReader {
     func read(_ reply: TokenEndpointReply) -> TokenReply {
         let isSuccess = (200...299).contains(reply.status)
         if isSuccess, let response = ways.reply?(reply) ?? ways.server?.response(from: reply) {
-            return TokenReply(checking: response).checking(idToken, isRead: false, at: reply.sent ?? reply.received)
+            return TokenReply(checking: response).checking(idToken, isRead: false, at: reply.moment)
         }
         let members = TokenReplyMembers(reply.body)
         let hasToken = members?.accessToken != nil || members?.refreshToken.value != nil
@@ -58,7 +58,7 @@ struct TokenReplyReader {
         case _ where isSuccess:
             let isStrange = members?.refreshToken == .strange && members?.error.value == nil
             guard let members, hasToken || isStrange else { return noToken(reply, members) }
-            return success(reply, members).checking(idToken, isRead: true, at: reply.sent ?? reply.received)
+            return success(reply, members).checking(idToken, isRead: true, at: reply.moment)
         case 301, 302, 303, 307, 308: return TokenReply(.failure(.redirected(status: reply.status)))
         case 100..<400: return notUnderstood(reply, "it has a status that no token reply has")
         default: return refusal(reply)
@@ -118,7 +118,7 @@ struct TokenReplyReader {
         let mapping = grant == .device ? ways.deviceFailure ?? ways.failure : ways.failure
         if let error = mapping?(reply) { return error }
         guard let server = ways.server ?? KnownServer.recognised(in: reply) else { return nil }
-        let texts = ReplyTexts(reply.body)
+        let texts = ReplyTexts(of: reply)
         return server.meaning(of: reply, for: grant).map { meaning in
             error(reply, texts, ReplyVerdict(meaning: meaning, word: texts.ownWord))
         }
@@ -126,7 +126,7 @@ struct TokenReplyReader {
 
     /// A success without a token where tokens are: a refusal in other words, a page, or a reply of another shape.
     private func noToken(_ reply: TokenEndpointReply, _ members: TokenReplyMembers?) -> TokenReply {
-        let texts = ReplyTexts(reply.body)
+        let texts = ReplyTexts(of: reply)
         let isObject = members != nil
         guard let members, !members.isEmpty else {
             guard isObject || !TokenTraces.areInText(reply.body) else {
@@ -157,7 +157,7 @@ struct TokenReplyReader {
 
     /// The body decides: servers do not agree on 400 or 401.
     private func refusal(_ reply: TokenEndpointReply) -> TokenReply {
-        let texts = ReplyTexts(reply.body)
+        let texts = ReplyTexts(of: reply)
         let said = ProofReply(status: reply.status, body: reply.body, at: reply.received, reply.header)
         if isProved, said.refusal == .nonce {
             // It was sent with the server's last nonce, and the next request has another one.

@@ -73,7 +73,7 @@ struct ReplySentenceTests {
 
     private func meaning(_ body: String, _ status: Int = 400, _ grant: GrantKind = .renewal) -> ReplyMeaning? {
         let reply = TokenEndpointReply(status: status, body: Data(body.utf8))
-        return ReplyVerdict.of(reply, ReplyTexts(reply.body), for: grant)?.meaning
+        return ReplyVerdict.of(reply, ReplyTexts(of: reply), for: grant)?.meaning
     }
 
     /// What asks to come again is safe to take so: the user stays signed in.
