@@ -54,12 +54,12 @@ public struct TokenResponse: Hashable, Sendable {
     ///   - received: when the reply came: a lifetime counts from here.
     ///   - expiration: when the access token expires, for a server that says so in another member than `expires_in`.
     public init?(members: [String: String], received: Date, expiration: Date? = nil) {
-        guard let value = members["access_token"], !value.isEmpty else { return nil }
+        guard let value = TokenReplyMembers.something(members["access_token"]) else { return nil }
         let lifetime = TokenReplyMembers.lifetime(members["expires_in"].map { .text($0) })
         let expiration = expiration ?? lifetime.map { received.addingTimeInterval($0) }
         self.init(
             accessToken: AccessToken(value: value, expiration: expiration),
-            refreshToken: members["refresh_token"].flatMap { $0.isEmpty ? nil : $0 },
+            refreshToken: TokenReplyMembers.something(members["refresh_token"]),
             scope: members["scope"].flatMap { $0.isEmpty ? nil : $0 },
             otherMembers: members.filter { !TokenReplyMembers.known.contains($0.key) }
         )
@@ -85,11 +85,11 @@ public struct TokenResponse: Hashable, Sendable {
         expiration: Date? = nil
     ) {
         let names = [name, "access_token", "refresh_token"]
-        guard names.contains(where: { members[$0]?.isEmpty == false }) else { return nil }
+        guard names.contains(where: { TokenReplyMembers.something(members[$0]) != nil }) else { return nil }
         // One that is empty is refused when the response is checked.
         let missing = TokenResponse(
             accessToken: AccessToken(value: ""),
-            refreshToken: members["refresh_token"].flatMap { $0.isEmpty ? nil : $0 }
+            refreshToken: TokenReplyMembers.something(members["refresh_token"])
         )
         var members = members
         members["access_token"] = members[name]

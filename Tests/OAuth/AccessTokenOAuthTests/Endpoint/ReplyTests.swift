@@ -67,7 +67,7 @@ struct ReplyTests {
         #expect(reply.rescuedRefreshToken == "RT1")
     }
 
-    @Test(arguments: ["12345", "12345678901234567890123", "-1.50", "1e3", "0"])
+    @Test(arguments: ["12345", "12345678901234567890123", "-1.50", "1e3", "10"])
     func `a refresh token that is a number is kept as it stands`(number: String) throws {
         let reply = read(200, #"{"access_token":"A1","refresh_token": \#(number) ,"x":1}"#)
         #expect(try reply.result.get().refreshToken == number)
@@ -83,7 +83,10 @@ struct ReplyTests {
         #expect(!everythingShown(by: reply.error as Any).contains("RT1"))
     }
 
-    @Test(arguments: ["null", "\"\"", "false", "[]", "[ ]"])
+    @Test(arguments: [
+        "null", #""""#, "false", "[]", "[ ]", "{ }", "0", "0.0", #""0""#, #""null""#, #""None""#, #""undefined""#,
+        #"" ""#, #""False""#,
+    ])
     func `what stands for nothing is none, as a refresh token and as an error`(json: String) throws {
         let reply = read(200, #"{"access_token":"A1","refresh_token":\#(json),"error":\#(json)}"#)
         #expect(try reply.result.get() == TokenResponse(accessToken: AccessToken(value: "A1")))
@@ -94,7 +97,25 @@ struct ReplyTests {
         let reply = read(200, #"{"error":\#(json),"access_token":"A","refresh_token":"RT1"}"#)
         #expect(reply.error?.requiresSignIn == false)
         #expect(reply.rescuedRefreshToken == "RT1")
-        #expect(read(200, #"{"error":0,"access_token":"A"}"#).error == nil)
+    }
+
+    @Test(arguments: [#""OK""#, #""Success""#, #""SUCCESS""#, #""succeeded""#, #""successful""#, "200"])
+    func `a server that names no error in the place of one has given the token`(json: String) throws {
+        let reply = read(200, #"{"error":\#(json),"access_token":"A","refresh_token":"RT1"}"#)
+        #expect(try reply.result.get().refreshToken == "RT1")
+    }
+
+    @Test(arguments: [("\"null\"", "access_token"), ("0", "access_token"), ("\"undefined\"", "refresh_token")])
+    func `what stands for nothing is none in a reply that the app's mapping reads`(json: String, name: String) {
+        var members = ["access_token": #""A""#, "refresh_token": #""RT1""#]
+        members[name] = json
+        var ways = TokenReplyReader.Ways()
+        ways.reply = { TokenResponse(members: $0.members(of: "data"), received: $0.received) }
+        let data = members.map { #""\#($0)":\#($1)"# }.joined(separator: ",")
+        let reply = TokenReplyReader(secrets: [], ways: ways)
+            .read(TokenEndpointReply(status: 200, body: Data(#"{"data":{\#(data)}}"#.utf8)))
+        let response = try? reply.result.get()
+        #expect(name == "access_token" ? response == nil : response != nil && response?.refreshToken == nil)
     }
 
     @Test(

@@ -38,8 +38,7 @@ struct ReplyTexts {
     /// The server's own word, known here or not; `nil` if it has none.
     var ownWord: String? {
         texts.first { text in
-            Self.codes.contains(text.place) && !Self.vague.contains(text.text.lowercased())
-                && Double(text.text) == nil && SentSecrets.isCode(text.text)
+            Self.codes.contains(text.place) && !Self.isVague(text.text) && SentSecrets.isCode(text.text)
         }?.text
     }
 
@@ -51,10 +50,8 @@ struct ReplyTexts {
 
     /// Where a number other than zero says that the request failed.
     private static let numbers = ["error", "errorcode", "errcode", "errno", "code", "status"]
-    private static let successes: Set = ["", "0", "ok", "success", "succeeded", "successful", "none", "null", "true"]
+    private static let successes: Set = ["ok", "success", "succeeded", "successful"]
     private static let badStatuses: Set = ["fail", "failed", "failure", "error", "false"]
-    /// They say that there is no token, and not why.
-    private static let vague = successes.union(badStatuses)
 
     /// Those of HTTP after which a request may succeed later.
     private static let passingStatuses: Set = [408, 425, 429, 500, 502, 503, 504, 529]
@@ -126,15 +123,14 @@ struct ReplyTexts {
         let isFailure: Bool
         switch leaf.value {
         case .flag(let flag): isFailure = flag ? name == "error" : ["success", "ok"].contains(name)
-        case .number: isFailure = Self.numbers.contains(name) && !Self.isSuccess(number)
+        case .number(let digits): isFailure = Self.numbers.contains(name) && !Self.isSuccess(digits)
         case .text(let text):
             let word = text.lowercased()
             isFailure =
                 switch name {
                 case "success", "ok": word == "false"
-                case "status": Double(word).map { !Self.isSuccess($0) } ?? Self.badStatuses.contains(word)
-                case _ where Self.numbers.contains(name):
-                    Double(word).map { !Self.isSuccess($0) } ?? !Self.successes.contains(word)
+                case "status": Self.badStatuses.contains(word) || Double(word) != nil && !Self.isSuccess(word)
+                case _ where Self.numbers.contains(name): !Self.isSuccess(word)
                 default: false
                 }
         case .null, .structure: isFailure = false
@@ -142,8 +138,16 @@ struct ReplyTexts {
         if isFailure, let shown = leaf.value.shown { failures.append("\(leaf.name)_\(shown)") }
     }
 
-    /// Zero, or a status of HTTP that says so.
-    private static func isSuccess(_ number: Double?) -> Bool {
-        number == 0 || number.map { (200...299).contains($0) } == true
+    /// Whether a text that stands where others name their error says that there was none: nothing, a word, or a status
+    /// of HTTP.
+    static func isSuccess(_ text: String) -> Bool {
+        TokenReplyMembers.isNothing(text) || successes.contains(text.lowercased())
+            || Double(text).map { (200...299).contains($0) } == true
+    }
+
+    /// Whether a text says whether there is a token, and not why.
+    private static func isVague(_ text: String) -> Bool {
+        let word = text.lowercased()
+        return isSuccess(word) || badStatuses.contains(word) || word == "true" || Double(word) != nil
     }
 }

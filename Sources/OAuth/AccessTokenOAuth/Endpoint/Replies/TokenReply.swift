@@ -52,7 +52,7 @@ struct TokenReply: Sendable {
 
     /// A response that the app's code has read: what cannot be used is no better for that.
     init(checking response: TokenResponse) {
-        let refreshToken = response.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
+        let refreshToken = TokenReplyMembers.something(response.refreshToken)
         guard refreshToken.map(TokenCharacters.canBeKept) ?? true else {
             self.init(.failure(.notUnderstood(status: 200, TokenCharacters.notKept)))
             return

@@ -21,7 +21,16 @@ struct TokenReplyMembers {
         "access_token", "token_type", "expires_in", "refresh_token", "scope", "error", "error_description",
     ]
 
-    private static let noErrors: Set = ["0", "ok", "success", "none", "null", "false", "{}"]
+    /// What servers write, or let their language write, where there is nothing.
+    private static let nothings: Set = ["", "null", "none", "nil", "undefined", "false", "[]", "{}"]
+
+    /// Whether a text, or the JSON of another value, stands for nothing: no token was ever one of these.
+    static func isNothing(_ text: String) -> Bool {
+        Double(text) == 0 || nothings.contains(text.lowercased().filter { !$0.isWhitespace })
+    }
+
+    /// The text, unless it stands for nothing.
+    static func something(_ text: String?) -> String? { text.flatMap { isNothing($0) ? nil : $0 } }
 
     /// Longer than any token lives, and small enough for every clock's arithmetic: a century.
     private static let longestLifetime: TimeInterval = 3_155_760_000
@@ -56,13 +65,14 @@ struct TokenReplyMembers {
         scope = text("scope").value ?? Self.list(value("scope"))
         lifetime = Self.lifetime(value("expires_in"))
         // A number is as good as text: its digits are kept as they stand.
-        if case .number(let digits) = value("refresh_token"), Double(digits)?.isFinite == true {
+        if case .number(let digits) = value("refresh_token"), Double(digits)?.isFinite == true, !Self.isNothing(digits)
+        {
             refreshToken = .some(digits)
         } else {
             refreshToken = text("refresh_token")
         }
         // Some servers write in every reply that there was no error.
-        error = value("error")?.shown.map(Self.noErrors.contains) == true ? .none : text("error")
+        error = value("error")?.shown.map(ReplyTexts.isSuccess) == true ? .none : text("error")
         isEmpty = members.names.isEmpty
         let meaningful = Self.known.union(names.values)
         others = members.texts.filter { !meaningful.contains($0.key) }
@@ -70,11 +80,10 @@ struct TokenReplyMembers {
 
     static func text(_ value: JSONMembers.Value?) -> Text {
         switch value {
-        case .text(let text): return text.isEmpty ? .none : .some(text)
-        // Some servers write `false` or an empty array where there is nothing.
-        case .null, .flag(false): return .none
-        case .structure(let json) where json.filter({ !$0.isWhitespace }) == "[]": return .none
-        default: return .strange
+        case .null: .none
+        case let value? where value.shown.map(isNothing) == true: .none
+        case .text(let text): .some(text)
+        default: .strange
         }
     }
 
