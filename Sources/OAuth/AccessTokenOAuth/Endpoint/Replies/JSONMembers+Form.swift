@@ -11,7 +11,8 @@ extension JSONMembers {
     /// `nil` for what is no form of a token endpoint: any text with an equals sign could be one.
     private init?(ofForm body: Data) {
         guard body.count <= Self.longestForm, let text = String(data: body, encoding: .utf8) else { return nil }
-        let pairs = text.trimmingCharacters(in: .whitespacesAndNewlines).split(separator: "&").map { pair in
+        let ends = CharacterSet.whitespacesAndNewlines.union(CharacterSet(charactersIn: "\0"))
+        let pairs = text.trimmingCharacters(in: ends).split(separator: "&").map { pair in
             pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.decoded)
         }
         var members: [String: String] = [:]

@@ -54,9 +54,11 @@ struct JSONMembers {
             default: return nil
             }
         }
-        Self.skipSpace(&rest)
-        guard rest.isEmpty else { return nil }
+        // A program in C may send the zero at the end of its text along.
+        guard rest.allSatisfy({ Self.spaces.contains($0) || $0 == 0 }) else { return nil }
     }
+
+    private static let spaces: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
 
     private static func isNothing(_ value: ArraySlice<UInt8>) -> Bool {
         value.elementsEqual("null".utf8) || value.elementsEqual(#""""#.utf8)
@@ -155,7 +157,7 @@ struct JSONMembers {
     }
 
     private static func skipSpace(_ rest: inout ArraySlice<UInt8>) {
-        while let byte = rest.first, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { rest = rest.dropFirst() }
+        while let byte = rest.first, spaces.contains(byte) { rest = rest.dropFirst() }
     }
 
     /// The literal at the beginning, with its quotes; `nil` if it does not end.
@@ -201,7 +203,7 @@ struct JSONMembers {
 
     private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var value = value
-        while let byte = value.last, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { value.removeLast() }
+        while let byte = value.last, spaces.contains(byte) { value.removeLast() }
         return value
     }
 }

@@ -137,6 +137,13 @@ struct OddReplyTests {
         }
     }
 
+    @Test(arguments: ["\0", "\0\0\n", "\r\n\0"])
+    func `zeros behind it, which a program in C sends along, cost nothing`(end: String) {
+        #expect(kept(Self.whole + end) == .token)
+        #expect(kept("access_token=A1&refresh_token=RT1" + end) == .token)
+        #expect(kept(Self.whole + end + "x") == .held)
+    }
+
     private static let pages = [
         "", " ", "\n", "null", "[]", "{}", "{ }", "OK", "true", "0", "\"\"", "<html>", "<!doctype html><p>Welcome",
         "<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01//EN\">", "\u{FEFF}<html><body>Maintenance</body></html>",
