@@ -74,10 +74,12 @@ struct IDTokenCheck: Hashable, Sendable {
         return nil
     }
 
-    /// Google leaves out the scheme in some ID tokens, as its documentation says.
     private func isNamed(_ issuer: String, by name: String?) -> Bool {
-        guard let name else { return false }
-        return ExactString(name) == ExactString(issuer)
-            || name == "accounts.google.com" && issuer == "https://accounts.google.com"
+        name.map { ExactString(Self.whole($0)) } == ExactString(Self.whole(issuer))
+    }
+
+    /// Google leaves out the scheme in some ID tokens, as its documentation says.
+    private static func whole(_ name: String) -> String {
+        name == "accounts.google.com" ? "https://\(name)" : name
     }
 }

@@ -110,6 +110,9 @@ struct IDTokenTests {
         #expect(outcome(Self.token(), IDTokenCheck(issuer: nil, clientID: "app", nonce: "N")).error == nil)
         let google = IDTokenCheck(issuer: "https://accounts.google.com", clientID: "app", nonce: "N")
         #expect(outcome(Self.token(["iss": #""accounts.google.com""#]), google).error == nil)
+        let bare = IDTokenCheck(issuer: "accounts.google.com", clientID: "app", nonce: "N")
+        #expect(outcome(Self.token(["iss": #""https://accounts.google.com""#]), bare).error == nil)
+        #expect(outcome(Self.token(["iss": #""http://accounts.google.com""#]), google).error != nil)
         #expect(outcome(Self.token(["iss": #""as.example""#]), Self.ofLogin).error != nil)
     }
 
