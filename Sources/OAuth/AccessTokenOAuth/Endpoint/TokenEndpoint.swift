@@ -168,6 +168,11 @@ public struct TokenEndpoint: Sendable {
     /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline:
     /// only an ``OAuthLoader`` saves it then, also if this is called by the closure of its ``TokenExchange``.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
+        try await exchange(grant, within: deadline)
+    }
+
+    /// - Parameter limit: how many seconds the caller waits; after ``replyLimit`` no reply can come.
+    func exchange(_ grant: TokenGrant, within limit: TimeInterval) async throws -> TokenResponse {
         // Inside of an app's own exchange, the loader wants to know of the reply as well, and knows the key.
         let relay = ExchangeRelay.current?.relaying(grant)
         let grant = try relay.flatMap { try key(of: $0.credential) }.map { grant.bound(to: $0) } ?? grant
@@ -184,7 +189,7 @@ public struct TokenEndpoint: Sendable {
             relay?.end(with: nil)
             throw error
         }
-        guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
+        guard let reply = await exchange.reply(within: limit, by: clock) else { throw OAuthError.timedOut }
         return try reply.result.get()
     }
 

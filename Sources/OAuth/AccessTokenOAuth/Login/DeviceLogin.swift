@@ -79,14 +79,18 @@ public struct DeviceLogin: Sendable {
     ///
     /// The server is asked once in each interval, and less often when it says `slow_down` or cannot be reached. Nothing
     /// that may pass ends the wait: neither a lost connection nor a 503, nor a page in the server's place. Where the
-    /// server has no word for "not yet", a bare 400, 403 or 428 means that: see
-    /// ``TokenEndpoint/deviceFailureMapping``.
+    /// server has no word for "not yet", a bare 400, 403 or 428 means that: see ``TokenEndpoint/deviceFailureMapping``.
+    ///
+    /// A reply may be the token, which the server gives once. It is waited for as long as it can come: four times the
+    /// endpoint's deadline.
     ///
     /// **Cancellation** Ends the wait at once with `CancellationError`; a request that is on its way is seen through
-    /// first, within the endpoint's deadline, because its reply may be the token.
+    /// first, because its reply may be the token.
     ///
-    /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. ``OAuthError`` for
-    /// what the token endpoint refuses otherwise.
+    /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. Where the server has
+    /// refused until the code expired, ``LoginError/code`` and ``LoginError/serverExplanation`` tell its last refusal:
+    /// it may have been meant for the client, and not the user. ``OAuthError`` for what the token endpoint refuses
+    /// otherwise.
     public func response() async throws -> TokenResponse {
         let grant = TokenGrant.extensionGrant(
             TokenGrant.deviceCodeType,
@@ -100,9 +104,10 @@ public struct DeviceLogin: Sendable {
         while true {
             let rest = expiration.timeIntervalSince(endpoint.clock.now)
             try await endpoint.clock.pause(for: min(pause, max(0, rest)))
-            guard endpoint.clock.now < expiration else { throw LoginError.deviceCodeExpired }
+            guard endpoint.clock.now < expiration else { throw polling.expired }
             do {
-                return try await endpoint.exchange(grant)
+                // A late reply may be the token, which the server gives once, and nobody else is there to take it.
+                return try await endpoint.exchange(grant, within: endpoint.replyLimit)
             } catch let error as OAuthError {
                 pause = try polling.pause(after: error)
             }

@@ -17,6 +17,9 @@ struct DevicePolling {
     /// Whether the server has a word for "not yet".
     private var hasSaidPending = false
 
+    /// What ends the login when the code's life does: with what the server says in place of "not yet".
+    private(set) var expired = LoginError.deviceCodeExpired
+
     init(interval: TimeInterval) { self.interval = interval }
 
     /// Seconds to wait before the next request; throws what ends the login.
@@ -28,13 +31,14 @@ struct DevicePolling {
         switch error.meaning {
         case .notYet:
             hasSaidPending = true
+            expired = .deviceCodeExpired
             return steady()
         case .denied: throw LoginError.serverRefused("access_denied", explanation: error.serverExplanation)
-        case .codeExpired: throw LoginError.deviceCodeExpired
+        case .codeExpired: throw expired
         case .sessionEnded:
             // Some servers have no word for "not yet", and say this until the user has agreed.
-            guard !hasSaidPending else { throw LoginError.deviceCodeExpired }
-            return steady()
+            guard !hasSaidPending else { throw expired }
+            return steady(after: error)
         default: break
         }
         if error.isAskedTooOften {
@@ -44,8 +48,8 @@ struct DevicePolling {
         if isRiddle {
             switch error.status {
             // The server has no word for "not yet", and the user may still agree: the code's own life ends the wait.
-            case 400, 403, 428: return steady()
-            case 410: throw LoginError.deviceCodeExpired
+            case 400, 403, 428: return steady(after: error)
+            case 410: throw expired
             default: break
             }
         }
@@ -54,6 +58,12 @@ struct DevicePolling {
         failures += 1
         let longer = min(interval * pow(2, Double(min(failures, 10))), Self.longestPause)
         return max(interval, longer, error.retryAfter ?? 0)
+    }
+
+    /// - Parameter refusal: perhaps the server's way to say "not yet", or else that this login cannot succeed.
+    private mutating func steady(after refusal: OAuthError) -> TimeInterval {
+        expired = .deviceCodeExpired(after: refusal)
+        return steady()
     }
 
     private mutating func steady() -> TimeInterval {

@@ -17,6 +17,13 @@ public struct LoginError: Error, Hashable, Sendable {
         func hash(into hasher: inout Hasher) {}
     }
 
+    /// The last refusal of the token endpoint before the code expired, which no comparison looks at either.
+    private struct LastRefusal: Hashable, Sendable {
+        let error: OAuthError?
+        static func == (first: LastRefusal, second: LastRefusal) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
     /// Where a login asks the server.
     enum Place: String, Sendable {
         case metadata = "the server's metadata"
@@ -28,7 +35,7 @@ public struct LoginError: Error, Hashable, Sendable {
         case refused(code: String, explanation: Remark)
         case windowClosed
         case nobodyCameBack
-        case deviceCodeExpired
+        case deviceCodeExpired(LastRefusal)
         case foreignRedirect
         case wrongState
         case alreadyAnswered
@@ -60,7 +67,15 @@ public struct LoginError: Error, Hashable, Sendable {
     public static let nobodyCameBack = LoginError(reason: .nobodyCameBack)
 
     /// The user did not enter the code of the device in time.
-    public static let deviceCodeExpired = LoginError(reason: .deviceCodeExpired)
+    ///
+    /// If the server has refused until then, ``code`` and ``serverExplanation`` tell how: some servers mean "not yet" by
+    /// that, and others mean the client.
+    public static let deviceCodeExpired = deviceCodeExpired(after: nil)
+
+    /// - Parameter refusal: what the server said in place of "not yet"; `nil` if it said that.
+    static func deviceCodeExpired(after refusal: OAuthError?) -> LoginError {
+        LoginError(reason: .deviceCodeExpired(LastRefusal(error: refusal)))
+    }
 
     // MARK: What is wrong with a redirect
 
@@ -150,6 +165,7 @@ public struct LoginError: Error, Hashable, Sendable {
         switch reason {
         case .refused(let code, _): code
         case .failed(_, let error): error.code
+        case .deviceCodeExpired(let last): last.error?.code
         default: nil
         }
     }
@@ -161,6 +177,7 @@ public struct LoginError: Error, Hashable, Sendable {
         switch reason {
         case .refused(_, let explanation): explanation.text
         case .failed(_, let error): error.serverExplanation
+        case .deviceCodeExpired(let last): last.error?.serverExplanation
         default: nil
         }
     }
@@ -174,7 +191,7 @@ public struct LoginError: Error, Hashable, Sendable {
 }
 
 extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable, LocalizedError {
-    /// The server's ``code``, or a word such as `wrong_state`.
+    /// The server's ``code``, or a word such as `wrong_state` and `device_code_expired`.
     public var logCode: String {
         switch reason {
         case .refused(let code, _): code
@@ -201,7 +218,12 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         case .refused(let code, _): "No login: \(Self.advice(for: code))"
         case .windowClosed: "No login: the window was closed. Begin a new login."
         case .nobodyCameBack: "No login: nobody came back from the browser in time. Begin a new login."
-        case .deviceCodeExpired: "No login: the code for this device has expired. Begin a new login for a new code."
+        case .deviceCodeExpired(let last):
+            "No login: the code for this device has expired. Begin a new login for a new code."
+                + (last.error.map {
+                    " Until then the server refused with \($0.logCode). If it does so at each login, check the client and "
+                        + "the endpoint."
+                } ?? "")
         case .foreignRedirect: "The URL is not the redirect of this login. The login still waits for its own."
         case .wrongState:
             "The redirect was not asked for by this login: its state is another one. The login still waits for its own."

@@ -1,3 +1,4 @@
+import AccessTokenContract
 import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
@@ -173,6 +174,45 @@ struct DeviceLoginTests {
             }
             #expect(error == .deviceCodeExpired && error.isDenied)
             #expect(server.requests.count == 3)
+        }
+    }
+
+    /// The user did nothing wrong: the client or the endpoint is another one than the server expects.
+    @Test func `that nobody answers otherwise says with the expired code what the server had said last`() async throws {
+        let codes = Self.codes.replacing("600", with: "5")
+        try await withLogin(codes: codes, [Self.refusal("invalid_grant")]) { login, clock, _ in
+            let task = Task { try await login.response() }
+            for pause in [2.0, 2, 1] { #expect(await clock.endPause() == pause) }
+            guard case .failure(let error as LoginError) = await outcome(task) else {
+                Issue.record("an error was expected")
+                return
+            }
+            #expect(error == .deviceCodeExpired && error.isDenied && error.logCode == "device_code_expired")
+            #expect(error.code == "invalid_grant" && error.serverExplanation == "Because")
+            #expect("\(error)".contains("invalid_grant") && !"\(error)".contains("Because"))
+        }
+    }
+
+    @Test func `has the token of a server that answers after the deadline`() async throws {
+        let gate = Gate()
+        try await withServer { connection, request in
+            guard !request.line.contains("/device") else { return connection.reply(200, Self.codes) }
+            gate.pass()
+            connection.reply(200, tokens("A1", "RT1"))
+        } _: { server in
+            let clock = ManualClock()
+            let place = try server.url.deletingLastPathComponent().appending(path: "device")
+            let found = AuthorizationServer(tokenURL: try server.url, deviceAuthorizationURL: place)
+            let login = try await DeviceLogin(at: found, with: try server.endpoint(clock: clock))
+            defer { gate.open() }
+            let task = Task { try await login.response() }
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 2)
+            await yieldUntil { clock.pendingTimers == 1 && server.requests.count == 2 }
+            clock.advance(by: TokenEndpoint.usualDeadline)
+            gate.open()
+            let response = try await task.valueInTime
+            #expect(response.refreshToken == "RT1" && server.requests.count == 2)
         }
     }
 
