@@ -52,7 +52,10 @@ struct IDTokenCheck: Hashable, Sendable {
             let isEncrypted = text.split(separator: ".", omittingEmptySubsequences: false).count == 5
             return isOfLogin && nonce != nil && !isEncrypted ? "its ID token cannot be read" : nil
         }
-        if let issuer, !isNamed(issuer, by: token.issuer) { return "its ID token is of another issuer" }
+        if let issuer, !isNamed(issuer, by: token.issuer) {
+            return "its ID token is of another issuer"
+                + (isOfLogin ? "" : " than the session's; if the server has a new name, let the user sign in again")
+        }
         guard Set(audience.map { ExactString($0) }).isSubset(of: token.audience.map { ExactString($0) }) else {
             return "its ID token is for another client"
         }

@@ -87,7 +87,7 @@ public struct DeviceLogin: Sendable {
     /// **Cancellation** Ends the wait at once with `CancellationError`; a request that is on its way is seen through
     /// first, because its reply may be the token.
     ///
-    /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. Where the server has
+    /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. If the server has
     /// refused until the code expired, ``LoginError/code`` and ``LoginError/serverExplanation`` tell its last refusal:
     /// it may have been meant for the client, and not the user. ``OAuthError`` for what the token endpoint refuses
     /// otherwise.

@@ -68,8 +68,8 @@ public struct LoginError: Error, Hashable, Sendable {
 
     /// The user did not enter the code of the device in time.
     ///
-    /// If the server has refused until then, ``code`` and ``serverExplanation`` tell how: some servers mean "not yet" by
-    /// that, and others mean the client.
+    /// If the server has refused until then, ``code`` and ``serverExplanation`` tell how: some servers mean "not yet"
+    /// by that, and others mean the client.
     public static let deviceCodeExpired = deviceCodeExpired(after: nil)
 
     /// - Parameter refusal: what the server said in place of "not yet"; `nil` if it said that.

@@ -217,7 +217,7 @@ struct ReplyTests {
         #expect(read(429, #"{"retry_after":\#(json)}"#).error == .unavailable(status: 429, retryAfter: seconds))
     }
 
-    /// The server asks for 30 seconds. The clock of this machine is right, slow or fast by an hour.
+    /// The server asks for 30 seconds, and the clock of this machine is right, slow or fast by an hour.
     @Test(arguments: [0.0, -3600, 3600])
     func `an instant is one of the server's clock, if the reply tells that`(skew: TimeInterval) {
         for instant in ["Wed, 14 Oct 2026 17:47:10 GMT", "1792000030"] {

@@ -202,6 +202,7 @@ struct IDTokenTests {
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             let error = await #expect(throws: OAuthError.self) { try await loader.load(replacing: nil) }
             #expect(error?.hasUnusableToken == true && error?.needsLogin == false)
+            #expect(error.map { "\($0)".contains("let the user sign in again") } == true)
             #expect(try await store.refreshToken == "RT1")
             #expect(try await store.credential?.idToken == Self.token())
             #expect(server.requests.count == 1)

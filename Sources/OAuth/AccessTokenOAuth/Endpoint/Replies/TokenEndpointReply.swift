@@ -31,7 +31,7 @@ public struct TokenEndpointReply: Sendable {
 
     /// Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3), at most a day; `nil` if there is none.
     ///
-    /// A date there is one of the server's clock, which the field `Date` tells; without `Date`, of the endpoint's clock.
+    /// A date there is one of the server's clock, which the field `Date` tells, or else of the endpoint's clock.
     public var retryAfter: TimeInterval? { seconds(until: header("Retry-After")) }
 
     /// The body as text, without white space at either end.
