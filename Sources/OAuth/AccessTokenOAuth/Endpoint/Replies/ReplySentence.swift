@@ -101,6 +101,8 @@ struct ReplySentence {
     private static let partsOfRequest: Set = [
         "request", "body", "payload", "header", "headers", "cookie", "cookies", "form", "query", "json",
     ]
+    /// By these a sentence says how the parameter is to be written: "expected string, received undefined".
+    private static let unwritten: Set = ["expected", "empty", "blank", "null", "undefined"]
     /// Words from a token to what is wrong with it.
     private static let reach = 8
 
@@ -134,16 +136,16 @@ struct ReplySentence {
     }
 
     private func isDead(_ subject: ClosedRange<Int>, behind: Set<String>) -> Bool {
-        let isNegatedBefore = words.prefix(subject.lowerBound).last == "no"
-        // "No refresh token found": none has come. A session does not come with the request.
-        guard !isNegatedBefore || words[subject.lowerBound] == "session" else { return false }
         let rest = words.dropFirst(subject.upperBound + 1).prefix(Self.reach)
         guard rest.first.map({ !Self.ends.contains($0) && !Self.partsOfRequest.contains($0) }) ?? true,
-            // How the parameter is to be written: "expected string, received undefined".
-            !rest.contains("expected")
+            Self.unwritten.isDisjoint(with: rest)
         else { return false }
         if isDeadBefore(subject.lowerBound) { return true }
-        var isNegated = isNegatedBefore
+        let before = words.prefix(subject.lowerBound).last
+        // "No refresh token found" says that none has come. A session does not come with the request.
+        let isNone = before == "no" || before == "missing"
+        guard !isNone || words[subject.lowerBound] == "session" else { return false }
+        var isNegated = isNone
         for (index, word) in zip(rest.indices, rest) {
             if Self.ends.contains(word) { return false }
             if Self.negations.contains(word) { isNegated = true }
@@ -161,7 +163,9 @@ struct ReplySentence {
     private func isOfParameter(at index: Int) -> Bool {
         let next = words.dropFirst(index + 1)
         guard let first = next.first else { return false }
-        if first == "in" { return next.dropFirst().prefix(3).contains(where: Self.partsOfRequest.contains) }
+        if ["in", "within", "inside", "on", "from", "with"].contains(first) {
+            return next.dropFirst().prefix(4).contains(where: Self.partsOfRequest.contains)
+        }
         let isOfNoun = ["a", "an"].contains(words[index - 1]) && !["refresh", "token", "session"].contains(first)
         return first == "yet" || isOfNoun
     }

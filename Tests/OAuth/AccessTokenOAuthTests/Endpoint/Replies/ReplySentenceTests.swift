@@ -20,7 +20,8 @@ struct ReplySentenceTests {
             "The refresh token passed is incorrect or expired.",
             "AADSTS700082: The refresh token has expired due to inactivity.", "Refresh token reuse detected",
             "Refresh token not found in the database", "Refresh token not found or expired", "No session found",
-            "The refresh token is not a valid token", "Refresh token expired. Request a new one.",
+            "Invalid or missing refresh token", "The refresh token is not a valid token",
+            "Refresh token expired. Request a new one.",
         ]
     )
     func `of a dead refresh token are recognised`(text: String) {
@@ -46,10 +47,13 @@ struct ReplySentenceTests {
             "Refresh token not found in cookies or request body.", "Refresh token cookie not found",
             "Session not found in the request header", "No refresh token found",
             "No refresh token was found in the request", "no refreshToken exists in the body",
+            "Refresh token not found on the request", "refresh token doesn't exist within the http only cookie",
+            "Missing refresh token. Invalid request.", "Refresh token is null or invalid",
             // Of one that says how the parameter is to be written.
             "refresh_token: expected string, found invalid value", "Invalid refresh_token: must be a string",
             "refresh_token: Invalid input: expected string, received undefined", "refresh_token is not a valid UUID",
-            "refresh_token Not a valid string.", "refresh_token is an invalid JWT", "Refresh token not active yet",
+            "refresh_token Not a valid string.", "refresh_token is invalid: must not be empty",
+            "refresh_token is an invalid JWT", "Refresh token not active yet",
         ]
     )
     func `about something else end no session`(text: String) {
