@@ -97,12 +97,18 @@ struct ReplyTrial {
         }
     }
 
+    /// Seconds that a RetryingLoader waits by default, where a server asks for time.
+    private static let longestDelay: TimeInterval = 20
+
     private static func again(_ error: OAuthError, _ credential: Credential?, isSentAgain: Bool) -> String {
         if credential == nil { return "never: the server has ended the session" }
         if error.sessionMayBeSpent { return "not until the app decides: it may be spent" }
         if error.requiresSignIn { return "not for two minutes" }
         guard isSentAgain else { return "not for five minutes" }
         if let seconds = error.retryAfter {
+            guard seconds <= longestDelay else {
+                return "at the next call; a RetryingLoader waits for \(Int(longestDelay)) s at most"
+            }
             return "by a RetryingLoader after \(Int(seconds.rounded(.up))) s, else at the next call"
         }
         return error.isTransient ? "by a RetryingLoader after a moment, else at the next call" : "at the next call"

@@ -21,7 +21,8 @@ struct ReplyTrialTests {
                 ["is asked to sign in", "is removed", "never"]
             ),
             ("HTTP/2 200\n\n<html>", ["is not asked", "stays", "after a moment"]),
-            ("HTTP/1.1 429 \r\nRetry-After: 30\r\n\r\n", ["is not asked", "stays", "after 30 s"]),
+            ("HTTP/1.1 429 \r\nRetry-After: 20\r\n\r\n", ["is not asked", "stays", "after 20 s"]),
+            ("HTTP/1.1 429 \r\nRetry-After: 21\r\n\r\n", ["is not asked", "stays", "at the next call; a"]),
             (
                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 Bad\r\n\r\n{\"error\":\"mfa_required\"}",
                 ["not for two minutes"]
