@@ -14,7 +14,8 @@ public protocol AccessTokenLoader: Sendable {
     /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was silent
     /// past its deadline or a sign-out ended its session. Return promptly. The next load and a sign-out wait until you
     /// have returned, even past the load's deadline. If your code may wait before it sends its request, ask
-    /// ``AccessTokenLoad/isWanted`` just before.
+    /// ``AccessTokenLoad/isWanted`` just before: here, or in a `Task {}` that is started here. On another queue it is
+    /// always `true`.
     ///
     /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
     ///

@@ -17,8 +17,8 @@ public import FoundationNetworking
 ///
 /// **Concurrency** Can be used from any thread; each exchange is a connection of its own. Make one endpoint, and give
 /// it to the loaders of all accounts: its copies share one line. Fifty exchanges are in flight at most, and the others
-/// wait for their turn; the deadline of an exchange begins when it has its turn. Two replies in a row with 429, or 503
-/// with `Retry-After`, have all of them wait for that long.
+/// wait for their turn; the deadline of an exchange begins when it has its turn. Two replies in a row with 429 or 503,
+/// and `Retry-After`, have all of them wait for that long.
 ///
 /// **Cancellation** Of a call that waits for its turn: `CancellationError`. A request that was sent may have spent the
 /// refresh token, and is seen through.
@@ -40,7 +40,7 @@ public struct TokenEndpoint: Sendable {
     /// How the client proves who it is.
     public var authentication: ClientAuthentication
 
-    /// How many seconds a caller waits for a reply.
+    /// How many seconds a caller waits for a reply; a ``DeviceLogin`` waits for four times as long.
     ///
     /// The exchange is not cancelled then. It ends by itself after four times as long. A caller whose exchange waits
     /// for its turn is told, after as many seconds in which the server has answered nobody, that it is unreachable.

@@ -84,8 +84,8 @@ public struct DeviceLogin: Sendable {
     /// A reply may be the token, which the server gives once. It is waited for as long as it can come: four times the
     /// endpoint's deadline.
     ///
-    /// **Cancellation** Ends the wait at once with `CancellationError`; a request that is on its way is seen through
-    /// first, because its reply may be the token.
+    /// **Cancellation** Ends a pause at once with `CancellationError`. A request that is on its way is waited for: if it
+    /// brings the token, that is returned.
     ///
     /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. If the server has
     /// refused until the code expired, ``LoginError/code`` and ``LoginError/serverExplanation`` tell its last refusal:

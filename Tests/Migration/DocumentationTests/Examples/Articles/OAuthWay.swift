@@ -76,7 +76,7 @@ final class CallbackAppSession {
 
     func isSignedIn(then handler: @escaping (Result<Bool, any Error>) -> Void) {
         Task {
-            do { handler(.success(try await store.load() != nil)) } catch { handler(.failure(error)) }
+            do { handler(.success(try await loader.storedSession() != nil)) } catch { handler(.failure(error)) }
         }
     }
 }
