@@ -55,7 +55,9 @@ package struct EndpointTransport: Sendable {
     func connections(limit: TimeInterval) -> HTTPConnections {
         let own = (configuration ?? Self.ephemeral).copy() as? URLSessionConfiguration ?? .ephemeral
         own.keepNothing()
-        own.timeoutIntervalForRequest = limit
+        // Counted by the exchange. Where a process was stopped, the session's own timer would fire before the session
+        // reads the reply that has come meanwhile.
+        own.timeoutIntervalForRequest = 4 * limit
         own.timeoutIntervalForResource = limit
         return HTTPConnections(own)
     }

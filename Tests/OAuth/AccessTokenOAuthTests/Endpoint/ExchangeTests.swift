@@ -106,7 +106,7 @@ struct ExchangeTests {
         transport.configuration?.timeoutIntervalForRequest = 1
         transport.configuration?.timeoutIntervalForResource = 3600
         let connections = transport.connections(limit: 120)
-        #expect(connections.configuration.timeoutIntervalForRequest == 120)
+        #expect(connections.configuration.timeoutIntervalForRequest == 480)
         #expect(connections.timeLimit == 120)
     }
 
