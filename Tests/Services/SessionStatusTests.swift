@@ -240,16 +240,25 @@ struct SessionStatusTests {
         #expect(service.view.status == .signedOut)
     }
 
-    /// The load was begun for the user who was there before.
-    @Test(arguments: Engine.allCases)
-    func `of another user hands out no token that a load brings for the former one`(_ engine: Engine) async throws {
-        let (loader, bob) = (ControlledLoader(), AccessToken(value: "Bob's"))
+    /// A load that was begun for one user, a caller that waits for it, and a look that finds another user meanwhile.
+    private func loadForFormerUser(
+        of engine: Engine,
+        _ loader: ControlledLoader,
+        finding token: AccessToken
+    ) async throws -> (ControlledLoad?, Task<AccessToken, any Error>, any SessionShowing) {
         let service = engine.make(loader, clock: clock)
         let shown = try #require(service as? any SessionShowing)
         try await shown.lookAtStore { StoredSession(token: AccessToken(value: "Ann's"), subject: "Ann") }
         let caller = Task { try await service.token() }
         let load = await loader.started(1)
-        try await shown.lookAtStore { StoredSession(token: bob, subject: "Bob") }
+        try await shown.lookAtStore { StoredSession(token: token, subject: "Bob") }
+        return (load, caller, shown)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `of another user hands out no token that a load brings for the former one`(_ engine: Engine) async throws {
+        let (loader, bob) = (ControlledLoader(), AccessToken(value: "Bob's"))
+        let (load, caller, shown) = try await loadForFormerUser(of: engine, loader, finding: bob)
         load?.answer(.success(AccessToken(value: "Ann's second")))
         await loader.started(2)?.answer(.success(bob))
         #expect(try await caller.valueInTime == bob)
@@ -261,14 +270,20 @@ struct SessionStatusTests {
         async throws
     {
         let (loader, bob) = (ControlledLoader(), AccessToken(value: "Bob's"))
-        let service = engine.make(loader, clock: clock)
-        let shown = try #require(service as? any SessionShowing)
-        try await shown.lookAtStore { StoredSession(token: AccessToken(value: "Ann's"), subject: "Ann") }
-        let caller = Task { try await service.token() }
-        let load = await loader.started(1)
-        try await shown.lookAtStore { StoredSession(token: bob, subject: "Bob") }
+        let (load, caller, _) = try await loadForFormerUser(of: engine, loader, finding: bob)
         load?.answer(.success(bob))
         #expect(try await caller.valueInTime == bob)
+        #expect(loader.loads.count == 1)
+    }
+
+    /// Another process has renewed the session between the looks.
+    @Test(arguments: Engine.allCases)
+    func `of another user is looked at twice, and a load brings what was found last`(_ engine: Engine) async throws {
+        let (loader, second) = (ControlledLoader(), AccessToken(value: "Bob's second"))
+        let (load, caller, shown) = try await loadForFormerUser(of: engine, loader, finding: validToken)
+        try await shown.lookAtStore { StoredSession(token: second, subject: "Bob") }
+        load?.answer(.success(second))
+        #expect(try await caller.valueInTime == second)
         #expect(loader.loads.count == 1)
     }
 

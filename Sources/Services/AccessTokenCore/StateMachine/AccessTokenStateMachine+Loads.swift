@@ -148,6 +148,11 @@ extension AccessTokenStateMachine {
         }
     }
 
+    /// Whether a load has brought what is rejected of its answers.
+    private func isRejected(_ token: AccessToken, _ rejected: RejectedTokens) -> Bool {
+        rejected.contains(token, butFor: outlook.stored?.token)
+    }
+
     /// The current load has brought a token.
     ///
     /// | the token | what is left | what becomes of them |
@@ -163,9 +168,9 @@ extension AccessTokenStateMachine {
         at now: Date
     ) -> LoadEndAction {
         var cached = CachedToken(token, load: current.load.id.number, policy: policy, at: now)
-        let isRejected = current.rejected.contains(token)
+        let isRejected = isRejected(token, current.rejected)
         let isGood = cached.isUsable(at: now) && !isRejected
-        let late = current.late.flatMap { current.rejected.contains($0.token) ? nil : $0 }
+        let late = current.late.flatMap { self.isRejected($0.token, current.rejected) ? nil : $0 }
         let isValidOneLeft = [late, session.current].contains { $0?.isUsable(at: now) == true }
         if !isGood {
             if isRejected || isValidOneLeft { report(.init(.ignoredWorthlessAnswer, load: cached.load)) }
@@ -198,7 +203,7 @@ extension AccessTokenStateMachine {
         }
         if let late = load.late {
             let isMissed = session.current?.isUsable(at: now) != true
-            if load.rejected.contains(late.token) {
+            if isRejected(late.token, load.rejected) {
                 report(.init(.ignoredWorthlessAnswer, load: late.load))
                 if isMissed { session = .outdated(late) }
             } else if isMissed || late.isUsable(at: now) {
@@ -228,7 +233,7 @@ extension AccessTokenStateMachine {
         if let need = answer.need, id.number > session.newestLoad { loginIsNeeded(need, answer.error) }
         guard case .success(let token) = answer.result, token.secret != session.tokenToReplace?.token.secret,
             token.secret != former.load.replacing?.secret || token.secret == session.current?.token.secret,
-            !former.rejected.contains(token)
+            !isRejected(token, former.rejected)
         else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
         guard late.isUsable(at: now) else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }

@@ -22,7 +22,7 @@ extension AccessTokenStateMachine {
         guard changes == self.changes else { return false }
         if case .signedOut = session { return true }
         guard let found else {
-            withdrawToken(for: nil)
+            withdrawToken()
             (outlook.stored, outlook.subject) = (nil, nil)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
@@ -32,7 +32,7 @@ extension AccessTokenStateMachine {
         let stored = found.token.flatMap { $0.secret == own?.token.secret ? nil : $0 }
         if let subject = found.subject {
             let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
-            if isOther, stored != nil || found.token == nil { withdrawToken(for: found.token) }
+            if isOther, stored != nil || found.token == nil { withdrawToken() }
             outlook.subject = subject
         }
         outlook.stored = stored.flatMap { token in
@@ -49,12 +49,12 @@ extension AccessTokenStateMachine {
     }
 
     /// Another session is stored: the token of the present one is not handed out any more, and what a load brings that
-    /// runs already is worth nothing, unless it is the token that was found.
+    /// runs already is worth nothing, unless it is the stored token.
     ///
     /// Nothing is written where there is nothing to withdraw: what is written counts as a change.
-    private mutating func withdrawToken(for found: AccessToken?) {
+    private mutating func withdrawToken() {
         if session.current != nil { session.retireToken() }
-        noteInRunningLoads { $0.insertAll(but: found) }
+        noteInRunningLoads { $0.insertAll() }
     }
 
     /// Only a login helps; told once, until there is a token again.

@@ -1,30 +1,23 @@
-import AccessTokenFoundation
-
 /// Tokens that were rejected, told apart by their values.
 ///
 /// A rejected token may be good still, for whoever reads it: none is ever printed.
 struct RejectedTokens: Sendable, Equatable, CustomReflectable {
     private var values: Set<ExactString> = []
-    /// Whether all tokens are rejected but those values.
-    private var areExceptions = false
+    /// Whether all tokens are rejected, but for one that is stored.
+    private var areAll = false
 
-    /// How many there are, or how many are not.
     var count: Int { values.count }
 
-    mutating func insert(_ token: AccessToken) {
-        if areExceptions { values.remove(token.secret) } else { values.insert(token.secret) }
-    }
+    mutating func insert(_ token: AccessToken) { values.insert(token.secret) }
 
-    /// Rejects all tokens but this one, unless it is rejected already.
-    mutating func insertAll(but token: AccessToken?) {
-        let exceptions = token.flatMap { contains($0) ? nil : $0.secret }
-        (values, areExceptions) = (Set(exceptions.map { [$0] } ?? []), true)
-    }
+    /// Rejects all tokens: they are of another session than the one that is stored.
+    mutating func insertAll() { areAll = true }
 
-    func contains(_ token: AccessToken) -> Bool { values.contains(token.secret) != areExceptions }
+    /// - Parameter stored: the token that is known to be stored.
+    func contains(_ token: AccessToken, butFor stored: AccessToken? = nil) -> Bool {
+        values.contains(token.secret) || areAll && token.secret != stored?.secret
+    }
 
     /// How many there are, and none of them.
-    var customMirror: Mirror {
-        Mirror(self, children: [areExceptions ? "all but" : "count": count])
-    }
+    var customMirror: Mirror { Mirror(self, children: ["count": count]) }
 }
