@@ -55,11 +55,12 @@ package struct EndpointTransport: Sendable {
     func connections(limit: TimeInterval) -> HTTPConnections {
         let own = (configuration ?? Self.ephemeral).copy() as? URLSessionConfiguration ?? .ephemeral
         own.keepNothing()
-        // Counted by the exchange. Where a process was stopped, the session's own timer would fire before the session
-        // reads the reply that has come meanwhile.
+        // The exchange counts its time. In a process that was stopped, a timer of the session's would fire before the
+        // session reads the reply that has come meanwhile. It has one, far behind: on Linux a connection that waits for
+        // its reply cannot be cancelled.
         own.timeoutIntervalForRequest = 4 * limit
-        own.timeoutIntervalForResource = limit
-        return HTTPConnections(own)
+        own.timeoutIntervalForResource = 4 * limit
+        return HTTPConnections(own, timeLimit: limit)
     }
 }
 

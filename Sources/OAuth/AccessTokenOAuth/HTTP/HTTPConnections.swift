@@ -19,14 +19,16 @@ final class HTTPConnections: Sendable {
     #if canImport(FoundationNetworking)
     let configuration: URLSessionConfiguration
 
-    /// - Parameter configuration: is copied.
-    init(_ configuration: URLSessionConfiguration) {
+    /// - Parameters:
+    ///   - configuration: is copied.
+    ///   - timeLimit: `nil` is the configuration's `timeoutIntervalForResource`.
+    init(_ configuration: URLSessionConfiguration, timeLimit: TimeInterval? = nil) {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
         // Looking into the cache first can race with what ends the request.
         own.urlCache = nil
         own.timeoutIntervalForRequest = Self.wholeSeconds(own.timeoutIntervalForRequest)
         self.configuration = own
-        timeLimit = own.timeoutIntervalForResource
+        self.timeLimit = timeLimit ?? own.timeoutIntervalForResource
         gate = ConnectionGate(limit: own.httpMaximumConnectionsPerHost)
     }
 
@@ -52,10 +54,12 @@ final class HTTPConnections: Sendable {
     private let session: URLSession
     var configuration: URLSessionConfiguration { session.configuration }
 
-    /// - Parameter configuration: is copied.
-    init(_ configuration: URLSessionConfiguration) {
+    /// - Parameters:
+    ///   - configuration: is copied.
+    ///   - timeLimit: `nil` is the configuration's `timeoutIntervalForResource`.
+    init(_ configuration: URLSessionConfiguration, timeLimit: TimeInterval? = nil) {
         session = URLSession(configuration: configuration)
-        timeLimit = configuration.timeoutIntervalForResource
+        self.timeLimit = timeLimit ?? configuration.timeoutIntervalForResource
         // The session itself counts its connections.
         gate = ConnectionGate(limit: .max)
     }

@@ -66,7 +66,7 @@ final class HTTPExchange: NSObject, Sendable {
 
     /// Sends the request as soon as there is a place for its connection, unless the caller has left.
     ///
-    /// - Parameter clock: counts the configuration's `timeoutIntervalForResource`, which `URLSession` on Linux ignores.
+    /// - Parameter clock: counts the time limit of the connections, which `URLSession` on Linux does not do.
     func start(over connections: HTTPConnections, by clock: any AccessTokenClock = SystemClock()) {
         guard count(Self.parts, of: connections.timeLimit, by: clock) else { return }
         connections.gate.enter { place in self.send(over: connections, at: place) }

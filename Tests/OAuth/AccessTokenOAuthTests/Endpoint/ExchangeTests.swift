@@ -107,6 +107,7 @@ struct ExchangeTests {
         transport.configuration?.timeoutIntervalForResource = 3600
         let connections = transport.connections(limit: 120)
         #expect(connections.configuration.timeoutIntervalForRequest == 480)
+        #expect(connections.configuration.timeoutIntervalForResource == 480)
         #expect(connections.timeLimit == 120)
     }
 
