@@ -1,15 +1,18 @@
 /// A sentence by which a server says to a person why there is no token.
 ///
 /// Many servers have no word for a dead refresh token, or hide it behind `invalid_request`. Their sentences are alike:
-/// the refresh token, and what is wrong with it, a few words apart. Whatever is in between must not speak of something
-/// else, such as the client or the kind of grant. A sentence is looked at where no word decides.
+/// the refresh token, and what is wrong with it, a few words apart. A word that is not known here, in front of the token
+/// or in between, may speak of something else, such as the client, a route, or the kind of grant: such a sentence ends
+/// no session. A sentence is looked at where no word decides.
 struct ReplySentence {
     private static let longestText = 600
 
     private let words: [String]
+    /// The words, and between them "." where a clause ends, ":" before what explains it, and "/" before a path's part.
+    private let parts: [String]
 
     init(_ text: String) {
-        var words: [String] = []
+        var parts: [String] = []
         var word = ""
         var last: Character?
         // What comes later says nothing more.
@@ -17,14 +20,24 @@ struct ReplySentence {
             // "RefreshTokenExpired" are three words.
             let begins = character.isUppercase && last?.isLowercase == true
             if begins || !(character.isLetter || character.isNumber), !word.isEmpty {
-                words.append(word)
+                parts.append(word)
                 word = ""
             }
-            if character.isLetter || character.isNumber { word += character.lowercased() }
+            switch character {
+            case _ where character.isLetter || character.isNumber: word += character.lowercased()
+            case ".", ",", ";", "!", "?", "(", ")",
+                _ where character.isNewline:
+                parts.append(".")
+            case ":": parts.append(":")
+            // "expired access/refresh token"
+            case "/" where parts.last != "access": parts.append("/")
+            default: break
+            }
             last = character
         }
-        if !word.isEmpty { words.append(word) }
-        self.words = words
+        if !word.isEmpty { parts.append(word) }
+        self.parts = parts
+        words = parts.filter { ![".", ":", "/"].contains($0) }
     }
 
     // MARK: Later
@@ -88,22 +101,38 @@ struct ReplySentence {
         "valid", "found", "exist", "exists", "recognized", "recognised", "active", "known", "correct", "longer",
         "match",
     ]
-    /// What may stand between the two.
-    private static let fillers: Set = ["access", "or", "and", "oauth", "oauth2", "missing", "provided", "supplied"]
     private static let negations: Set = ["not", "no", "cannot", "doesn", "isn", "wasn", "couldn", "never"]
-    /// Here the sentence goes on about something else, or about what is not the case.
-    private static let ends: Set = [
-        "grant", "type", "parameter", "parameters", "field", "endpoint", "url", "uri", "flow", "format", "client",
-        "scope", "scopes", "secret", "must", "should", "can", "if", "when", "required", "missing", "supported",
-        "allowed", "enabled", "issuer", "exchange", "being", "currently", "before", "until",
+    /// What may stand between "invalid" and the token.
+    private static let fillers: Set = ["access", "or", "and", "oauth", "oauth2", "missing", "provided", "supplied"]
+    /// What may stand in front of a token that something is said of: "the provided value for the input parameter".
+    private static let introductions: Set = [
+        "the", "this", "that", "your", "a", "an", "no", "missing", "user", "s", "old", "current", "previous",
+        "provided",
+        "supplied", "given", "passed", "sent", "presented", "submitted", "specified", "received", "access", "or", "and",
+        "oauth", "oauth2", "value", "for", "of", "input", "parameter", "error", "err", "because", "either",
     ]
-    /// Where a server looks for the token: what is missing there says nothing of the token itself.
-    private static let partsOfRequest: Set = [
-        "request", "body", "payload", "header", "headers", "cookie", "cookies", "form", "query", "json",
+    /// What may stand between a token and what is wrong with it: "that you sent has already been".
+    private static let links: Set = [
+        "is", "was", "are", "were", "has", "have", "had", "been", "be", "does", "do", "did", "could", "can", "t", "it",
+        "a", "an", "the", "this", "that", "which", "you", "user", "already", "now", "also", "either", "or", "and",
+        "any",
+        "more", "longer", "anymore", "provided", "supplied", "given", "passed", "sent", "presented", "submitted",
+        "specified", "received", "value", "error", "old", "because",
+    ]
+    /// How a sentence may go on behind what is wrong with the token.
+    private static let joints = links.union(deadBehind).union(alive).union(negations).union([
+        "by", "due", "since", "after", "at", "for", "please", "token", "session", "detected", "again", "so",
+    ])
+    private static let prepositions: Set = ["in", "within", "inside", "on", "from", "with"]
+    /// Where a server keeps its tokens, and not where it looks for what the client sent: "not found in the request body".
+    private static let places: Set = [
+        "database", "db", "store", "storage", "cache", "redis", "system", "server", "records", "table", "list",
     ]
     /// By these a sentence says how the parameter is to be written: "expected string, received undefined".
-    private static let unwritten: Set = ["expected", "empty", "blank", "null", "undefined"]
-    /// Words from a token to what is wrong with it.
+    private static let unwritten: Set = [
+        "expected", "empty", "blank", "null", "undefined", "must", "should", "required", "missing",
+    ]
+    /// Parts from a token to what is wrong with it.
     private static let reach = 8
 
     /// Whether the server says that the refresh token, or the session, is no good any more.
@@ -113,10 +142,10 @@ struct ReplySentence {
     var saysThatRefreshTokenIsDead: Bool { saysThatSessionEnded(orNamesNoToken: false) }
 
     private func saysThatSessionEnded(orNamesNoToken takesOthers: Bool) -> Bool {
-        words.indices.contains { index in
-            switch words[index] {
+        parts.indices.contains { index in
+            switch parts[index] {
             case "refreshtoken": isDead(index...index, behind: Self.deadBehind)
-            case "token" where index > 0 && words[index - 1] == "refresh":
+            case "token" where index > 0 && parts[index - 1] == "refresh":
                 isDead((index - 1)...index, behind: Self.deadBehind)
             // Without a word that says which: not the access token, nor that of the client.
             case "token"
@@ -129,59 +158,61 @@ struct ReplySentence {
         }
     }
 
-    /// Whether a word begins the sentence, or stands behind one of these or behind what says that it is dead.
+    /// Whether a word begins a clause, or stands behind one of these or behind what says that it is dead.
     private func stands(at index: Int, behind articles: Set<String>) -> Bool {
         guard index > 0 else { return true }
-        return articles.contains(words[index - 1]) || Self.deadBefore.contains(words[index - 1])
+        let before = parts[index - 1]
+        return articles.contains(before) || Self.deadBefore.contains(before) || [".", ":"].contains(before)
     }
 
     private func isDead(_ subject: ClosedRange<Int>, behind: Set<String>) -> Bool {
-        let rest = words.dropFirst(subject.upperBound + 1).prefix(Self.reach)
-        guard rest.first.map({ !Self.ends.contains($0) && !Self.partsOfRequest.contains($0) }) ?? true,
-            Self.unwritten.isDisjoint(with: rest)
-        else { return false }
-        if isDeadBefore(subject.lowerBound) { return true }
-        let before = words.prefix(subject.lowerBound).last
+        let start = parts[..<subject.lowerBound].lastIndex { [".", ":"].contains($0) }.map { $0 + 1 } ?? 0
+        let before = parts[start..<subject.lowerBound]
+        let rest = parts.dropFirst(subject.upperBound + 1)
+        if isDead(by: before) { return goesOn(rest) }
         // "No refresh token found" says that none has come. A session does not come with the request.
-        let isNone = before == "no" || before == "missing"
-        guard !isNone || words[subject.lowerBound] == "session" else { return false }
+        let isNone = before.last == "no" || before.last == "missing"
+        guard !isNone || parts[subject.lowerBound] == "session",
+            before.allSatisfy({ Self.introductions.contains($0) || $0.contains(where: \.isNumber) })
+        else { return false }
         var isNegated = isNone
-        for (index, word) in zip(rest.indices, rest) {
-            if Self.ends.contains(word) { return false }
-            if Self.negations.contains(word) { isNegated = true }
-            let isGood = Self.alive.contains(word)
+        for (index, part) in zip(rest.indices, rest.prefix(Self.reach)) {
+            if Self.negations.contains(part) { isNegated = true }
+            let isGood = Self.alive.contains(part)
             // "has not been used" is no reason to end a session.
-            if isGood && isNegated || behind.contains(word) {
-                return isNegated == isGood && !isOfParameter(at: index)
+            if isGood && isNegated || behind.contains(part) {
+                return isNegated == isGood && goesOn(rest[(index + 1)...])
+            }
+            guard part == ":" || isGood || Self.negations.contains(part) || Self.links.contains(part) else {
+                return false
             }
         }
         return false
     }
 
-    /// Whether the word that is wrong with a token is said of its parameter: "not found in the request body", "not a
-    /// valid UUID", or of a token that will be good: "not active yet".
-    private func isOfParameter(at index: Int) -> Bool {
-        let next = words.dropFirst(index + 1)
-        guard let first = next.first else { return false }
-        if ["in", "within", "inside", "on", "from", "with"].contains(first) {
-            return next.dropFirst().prefix(4).contains(where: Self.partsOfRequest.contains)
-        }
-        let isOfNoun = ["a", "an"].contains(words[index - 1]) && !["refresh", "token", "session"].contains(first)
-        return first == "yet" || isOfNoun
-    }
-
     /// "invalid refresh token", "expired access or refresh token", "no such refresh token", "not a valid refresh
     /// token".
-    private func isDeadBefore(_ index: Int) -> Bool {
-        let before = words.prefix(index).suffix(Self.reach)
+    private func isDead(by before: ArraySlice<String>) -> Bool {
         guard let close = before.lastIndex(where: { !Self.fillers.contains($0) }) else { return false }
-        let nearest = before[...close].dropLast().suffix(2)
+        let nearest = before[..<close].suffix(2)
         // "cannot renew revoked token" says of the verb that it is not so, and "not an expired token" of the token.
         let isNegated =
             nearest.last.map { Self.negations.contains($0) || ["a", "an", "the"].contains($0) } == true
             && nearest.contains(where: Self.negations.contains)
         return isNegated
-            ? ["valid", "such", "active", "known"].contains(words[close]) : Self.deadBefore.contains(words[close])
+            ? ["valid", "such", "active", "known"].contains(before[close]) : Self.deadBefore.contains(before[close])
+    }
+
+    /// Whether the sentence goes on, behind what is wrong with the token, without speaking of something else: "invalid
+    /// format", "not found in the request body", "not a valid UUID", "invalid: must be a string".
+    private func goesOn(_ rest: ArraySlice<String>) -> Bool {
+        guard let first = rest.first, first != "." else { return true }
+        if first == ":" { return Self.unwritten.isDisjoint(with: rest.prefix(Self.reach)) }
+        guard Self.prepositions.contains(first) else {
+            return Self.joints.contains(first) || first.contains(where: \.isNumber)
+        }
+        let noun = rest.dropFirst().first { !["the", "our", "this", "a"].contains($0) }
+        return noun.map { Self.places.contains($0) || $0.contains(where: \.isNumber) } ?? true
     }
 
     // MARK: A device that polls

@@ -21,7 +21,10 @@ struct ReplySentenceTests {
             "AADSTS700082: The refresh token has expired due to inactivity.", "Refresh token reuse detected",
             "Refresh token not found in the database", "Refresh token not found or expired", "No session found",
             "Invalid or missing refresh token", "The refresh token is not a valid token",
-            "Refresh token expired. Request a new one.",
+            "Refresh token expired. Request a new one.", "The refresh token you sent has already been used",
+            "The refresh token could not be found", "Invalid refresh token: jwt expired", "refresh token mismatch",
+            "Error 401: Refresh token was revoked on 2026-01-02", "Refresh token is invalid, expired or revoked",
+            "Invalid, expired or revoked refresh token",
         ]
     )
     func `of a dead refresh token are recognised`(text: String) {
@@ -53,7 +56,25 @@ struct ReplySentenceTests {
             "refresh_token: expected string, found invalid value", "Invalid refresh_token: must be a string",
             "refresh_token: Invalid input: expected string, received undefined", "refresh_token is not a valid UUID",
             "refresh_token Not a valid string.", "refresh_token is invalid: must not be empty",
-            "refresh_token is an invalid JWT", "Refresh token not active yet",
+            "refresh_token is an invalid JWT", "Refresh token not active yet", "refresh_token: unknown field",
+            "refresh_token: invalid_type", "refresh_token: invalid_format", "refresh_token: invalid_length",
+            "Unknown value for field refresh_token", "Cannot query field \"refreshToken\" on type \"Mutation\".",
+            // Of one that has no such endpoint, or not now.
+            "Route POST:/auth/refresh-token not found", "The route auth/refresh-token could not be found.",
+            "The requested URL /oauth/refresh_token was not found on this server.", "/refresh-token not found",
+            "Requested path /oauth2/refreshToken does not exist", "Method refreshToken not found",
+            "Function 'refresh-token' is inactive", "Requested function was not found: refresh-token",
+            "unknown method RefreshToken for service auth.v1.Auth", "rpc RefreshToken is unknown",
+            "upstream service refresh-token-service is inactive", "Unknown operation refreshToken",
+            "The lambda function refresh_token could not be found", "ENOENT: function refresh-token removed",
+            // Of one that failed to refresh a token.
+            "Failed to refresh token: invalid client secret", "Unable to refresh token: unknown client",
+            "failed to refresh token: context canceled", "Could not refresh token: database connection terminated",
+            "Failed to refresh token: certificate expired", "Cannot refresh token: wrong client credentials",
+            "Failed to refresh token, invalid signature", "Refresh token: invalid scope requested",
+            "Refresh token lifetime is invalid", "Refresh token rotation is deactivated",
+            "Cannot use refresh token: application is inactive", "The refresh token client_id mismatch",
+            "Refresh token request rejected: invalid client", "User session limit reached, oldest session removed",
         ]
     )
     func `about something else end no session`(text: String) {
