@@ -55,9 +55,8 @@ package struct EndpointTransport: Sendable {
     func connections(limit: TimeInterval) -> HTTPConnections {
         let own = (configuration ?? Self.ephemeral).copy() as? URLSessionConfiguration ?? .ephemeral
         own.keepNothing()
-        // The exchange counts its time. In a process that was stopped, a timer of the session's would fire before the
-        // session reads the reply that has come meanwhile. It has one, far behind: on Linux a connection that waits for
-        // its reply cannot be cancelled.
+        // The exchange counts its time, and closes its connection then. In a process that was stopped, a timer of the
+        // session's would fire before the session reads the reply that has come meanwhile: its own is far behind.
         own.timeoutIntervalForRequest = 4 * limit
         own.timeoutIntervalForResource = 4 * limit
         return HTTPConnections(own, timeLimit: limit)

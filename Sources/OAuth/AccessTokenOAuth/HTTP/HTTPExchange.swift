@@ -8,8 +8,8 @@ import FoundationNetworking
 /// Sends one request, and hands over its reply, or the reason why there is none, exactly once.
 ///
 /// It follows no redirect and gives no password away. The caller can leave at any time; the connection then closes as
-/// soon as that is safe. On Linux it is safe once the reply has begun: cancelling a task whose connection is being
-/// refused crashes the process, or stops it for ever.
+/// soon as that is safe. On Linux it is safe once the reply has begun, or the time of the exchange is over: cancelling a
+/// task at the moment in which its connection is refused crashes the process, or stops it for ever.
 final class HTTPExchange: NSObject, Sendable {
     typealias Outcome = Result<HTTPReply, HTTPFailure>
 
@@ -38,6 +38,8 @@ final class HTTPExchange: NSObject, Sendable {
         /// `nil` once the caller was answered.
         var wait: Wait?
         var connection = Connection.unused
+        /// The request must not leave any more: somebody else may send the same refresh token.
+        var isOverdue = false
     }
 
     /// The parts in which the time of an exchange is counted, each half of what is left; the last two are equal.
@@ -86,6 +88,7 @@ final class HTTPExchange: NSObject, Sendable {
             if parts > 1 {
                 self?.count(parts - 1, of: seconds - part, by: clock)
             } else {
+                self?.state.withLock { $0.isOverdue = true }
                 self?.leave(with: URLError(.timedOut))
             }
         }
@@ -136,12 +139,13 @@ final class HTTPExchange: NSObject, Sendable {
             case .replying(let task):
                 state.connection = .closed
                 return task
-            #if !canImport(FoundationNetworking)
             case .sending(let task):
+                #if canImport(FoundationNetworking)
+                guard state.isOverdue else { return nil }
+                #endif
                 state.connection = .closed
                 return task
-            #endif
-            default: return nil
+            case .unused, .closed: return nil
             }
         }
         guard let unwanted else { return }

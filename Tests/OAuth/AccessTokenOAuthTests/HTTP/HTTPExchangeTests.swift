@@ -91,6 +91,26 @@ struct HTTPExchangeTests {
         }
     }
 
+    /// Somebody else may send the same refresh token from then on, and the session's own timer is an hour behind.
+    @Test func `hangs up when its time is over, though no reply has begun`() async throws {
+        let hasHungUp = Event()
+        try await withServer { connection, _ in
+            // The end of the stream.
+            if connection.receive() == nil { hasHungUp.happen() }
+        } _: { server in
+            let configuration = URLSessionConfiguration.keepingNothing
+            configuration.timeoutIntervalForRequest = 3600
+            let clock = ManualClock()
+            let (exchange, answer) = exchange(URLRequest(url: try server.resource))
+            exchange.start(over: HTTPConnections(configuration, timeLimit: 100), by: clock)
+            await yieldUntil { server.requests.count == 1 }
+            clock.advance(by: 100)
+            await answer.hasCome.wait()
+            #expect(answer.code == .timedOut)
+            await hasHungUp.wait()
+        }
+    }
+
     @Test(arguments: ["HEAD", "GET"])
     func `takes a length whose body does not come for no body that is too long`(method: String) async throws {
         let status = method == "HEAD" ? 200 : 304
