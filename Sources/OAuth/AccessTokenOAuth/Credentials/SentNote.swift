@@ -25,7 +25,7 @@ package struct SentNote: Hashable, Sendable, Codable {
     let count: Int
     /// Whether a process sent it before, and may still get a reply.
     let hasRival: Bool
-    /// When it was sent, by the clock of the sender.
+    /// When it was sent, or its reply was lost, by the clock of the sender.
     var sent: Date
     /// Seconds after which no reply can come any more, unless the process was stopped.
     let patience: TimeInterval
@@ -67,6 +67,13 @@ package struct SentNote: Hashable, Sendable, Codable {
     func with(_ outcome: Outcome) -> SentNote {
         var note = self
         note.outcome = outcome
+        return note
+    }
+
+    /// A gateway may take a minute to say so, and the next pause begins then.
+    func lost(at now: Date) -> SentNote {
+        var note = with(.lost)
+        note.sent = now
         return note
     }
 

@@ -119,7 +119,11 @@ struct LoaderMemory: Sendable {
         case .remove: ended = nil
         case .replace(let credential):
             if credential == unsaved?.credential { unsaved = nil }
-            if credential.note?.hold != nil { dropsNotes = record?.credential.note?.hold == nil }
+            if credential.note?.hold != nil {
+                dropsNotes = record?.credential.note?.hold == nil
+                // The record says it from now on, and another process may decide about it there.
+                if !dropsNotes { held = nil }
+            }
         }
         isUnwritten = false
     }

@@ -78,7 +78,7 @@ extension RenewalStateMachine {
         switch fate {
         case .notCarriedOut, .unanswered:
             guard let note else { return settle(.keep, .failure(error)) }
-            let left = fate == .unanswered || note.hasRival ? note.with(.lost) : nil
+            let left = fate == .unanswered || note.hasRival ? note.lost(at: now) : nil
             return settle(.replace(credential.noting(left)), .failure(error))
         case .held(let hold):
             guard !settings.hasGrant || !hold.isUntilDecided else {

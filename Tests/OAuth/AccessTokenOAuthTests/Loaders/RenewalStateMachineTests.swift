@@ -176,18 +176,36 @@ struct RenewalStateMachineTests: RenewalDeciding {
             let written = CredentialRecord(credential: noted, version: 6)
             _ = machine.left(.success(written), &test.memory, at: Self.now)
             _ = machine.entered(written, &test.memory, at: Self.now)
-            let change = machine.answered(.failed(error), present: present, &test.memory, at: Self.now)
+            let change = machine.answered(.failed(error), present: present, &test.memory, at: Self.now + 60)
             #expect(test.memory.sending.isEmpty)
             return (change, machine.state)
         }
         #expect(change(.unavailable(status: 500)).0 == .replace(Self.record().credential))
         guard case .replace(let lost) = change(.timedOut).0 else { return fail("no note") }
         #expect(lost.note?.outcome == .lost)
+        // The pause before the next sending begins now, however long the reply took to be lost.
+        #expect(lost.note?.sent == Self.now + 60)
         #expect(change(.refused("invalid_grant")).0 == .remove)
         let rotated = CredentialRecord(credential: Credential(refreshToken: "RT9"), version: 7)
         let (kept, state) = change(.refused("invalid_grant"), present: rotated)
         #expect(kept == .keep)
         guard case .settled(_, .again) = state else { return fail("no second look") }
+    }
+
+    /// The app decides in one process, and the others go on.
+    @Test func `a hold that the store has taken ends where the record says so no more`() {
+        var test = self
+        var machine = Self.machine(takeOverDelay: 0)
+        #expect(test.look(&machine, Self.record()) == "send RT0")
+        let unreadable = OAuthError.notUnderstood(status: 200, "{}")
+        let change = machine.answered(.failed(unreadable), &test.memory, at: Self.now)
+        guard case .replace(let held) = change, held.note?.hold != nil else { return fail("no hold: \(change)") }
+        let record = CredentialRecord(credential: held, version: 6)
+        _ = machine.left(.success(record), &test.memory, at: Self.now)
+        machine = Self.machine(takeOverDelay: 0)
+        #expect(test.look(&machine, record) == "fail: OAuthError")
+        machine = Self.machine(takeOverDelay: 0)
+        #expect(test.look(&machine, Self.record()) == "send RT0")
     }
 
     @Test func `what the store did not take, since a peer was faster, is decided anew`() {
