@@ -38,6 +38,8 @@ struct Participants: Sendable {
 
     private var all = [Participant(name: "scenario"), Participant(name: "clock")]
     private var ofTasks: [UInt64: Int] = [:]
+    /// The tasks that have been created, and that no executor has got yet.
+    private var ofTasksOutOfSight: [UInt64: (participant: Int, address: UInt)] = [:]
     /// Whom the next new task belongs to.
     var nextOwner: Int?
 
@@ -65,15 +67,42 @@ struct Participants: Sendable {
     mutating func owner(ofTask id: UInt64, startedBy parent: Int, for cause: String?) -> Int {
         if id == 0 { return parent }
         if let known = ofTasks[id] { return known }
-        if let nextOwner {
-            ofTasks[id] = nextOwner
-            return nextOwner
-        }
+        let owner =
+            nextOwner ?? ofTasksOutOfSight.removeValue(forKey: id)?.participant
+            ?? addTask(startedBy: parent, for: cause)
+        ofTasks[id] = owner
+        return owner
+    }
+
+    /// Notes who has created a task that no executor has got, and returns the new participant.
+    ///
+    /// The first executor that gets the task may get it from whoever wakes it.
+    mutating func addOutOfSight(taskAt address: UInt, startedBy parent: Int, for cause: String?) -> Int {
+        let new = addTask(startedBy: parent, for: cause)
+        ofTasksOutOfSight[JobLayout.taskID(ofTaskAt: address)] = (new, address)
+        return new
+    }
+
+    /// Whether a task has been created that no executor has got yet.
+    func isOutOfSight(task id: UInt64) -> Bool {
+        ofTasksOutOfSight[id] != nil
+    }
+
+    /// The participant of such a task that others wait for.
+    func index(ofTaskOutOfSightAt address: UInt) -> Int? {
+        ofTasksOutOfSight.values.first { $0.address == address }?.participant
+    }
+
+    /// The participant whose task the calling thread runs, if no executor has got that task yet.
+    var currentOutOfSight: Int? {
+        guard !ofTasksOutOfSight.isEmpty else { return nil }
+        return ofTasksOutOfSight[JobLayout.taskID(ofTaskAt: TaskStatus.currentTask)]?.participant
+    }
+
+    private mutating func addTask(startedBy parent: Int, for cause: String?) -> Int {
         all[parent].started += 1
         let ownCause = parent <= Self.clock ? cause : nil
-        let new = append(Participant(name: nil, parent: parent, ordinal: all[parent].started, cause: ownCause))
-        ofTasks[id] = new
-        return new
+        return append(Participant(name: nil, parent: parent, ordinal: all[parent].started, cause: ownCause))
     }
 
     private mutating func append(_ participant: Participant) -> Int {

@@ -81,7 +81,10 @@ struct RunState: Sendable {
 
     /// Who acts at this moment: in an actor, which may serve several, the one whose task runs.
     var acting: Int {
-        mutating get { segment.isInsideActor ? current ?? segment.participant : segment.participant }
+        mutating get {
+            participants.currentOutOfSight
+                ?? (segment.isInsideActor ? current ?? segment.participant : segment.participant)
+        }
     }
 
     var isRecording: Bool {
@@ -116,6 +119,13 @@ struct RunState: Sendable {
             let task = participants[index].task
             return task != 0 && TaskStatus(ofTaskAt: task) == .waitsForActor(actor)
         }
+    }
+
+    /// Who is named where another thread resumes a participant: the participant, or a task that went on out of sight,
+    /// and for whose end the participant has waited.
+    func culprit(behind participant: Int) -> Int {
+        guard case .waitsForTask(let task) = participants[participant].status else { return participant }
+        return participants.index(ofTaskOutOfSightAt: task) ?? participant
     }
 
     mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {

@@ -37,6 +37,8 @@ extension ScheduledRun {
     }
 
     /// Hears that a task was created, which has come by if an executor has got it.
+    ///
+    /// If not, the task begins where nobody sees it: its creator is known only here.
     func hasCreated(taskAt address: UInt) {
         guard surroundings.seesCalls else { return }
         state.withLock { state in
@@ -44,6 +46,14 @@ extension ScheduledRun {
                 !state.participants.knowsTask(JobLayout.taskID(ofTaskAt: address))
             else { return }
             state.findings.startsTaskOutOfSight = true
+            let creator = state.acting
+            let task = state.participants.addOutOfSight(
+                taskAt: address,
+                startedBy: creator,
+                for: state.segment.cause
+            )
+            let name = state.participants.name(of: task)
+            state.record(.starts, by: creator, name)
         }
     }
 }

@@ -39,25 +39,25 @@ extension ScheduledRun {
         TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
         let (culprit, isLate, reason) = state.withLock { state -> (String?, Bool, String) in
-            let current = state.current
+            let current = state.participants.currentOutOfSight ?? state.current
             let parent = current ?? state.segment.participant
             job.isNew = !state.participants.knowsTask(job.taskID)
+            let wasOutOfSight = state.participants.isOutOfSight(task: job.taskID)
             let participant = state.participants.owner(
                 ofTask: job.taskID,
                 startedBy: parent,
                 for: state.segment.cause
             )
+            let culprit = isControlled ? participant : state.culprit(behind: participant)
             job.isFollowed = isFollowed || job.isNew && preference != nil
             state.note(job, of: participant, preference: preference)
             let reason =
-                state.findings.realSleepers.contains(participant)
+                state.findings.realSleepers.contains(culprit)
                 ? "it sleeps by a clock of the system (Task.sleep): let it sleep by the run's clock"
                 : "something in it waits for a real timer, or a queue or thread of its own"
             if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
-                return (
-                    isControlled || state.isAbandoned ? nil : state.participants.name(of: participant), true, reason
-                )
+                return (isControlled || state.isAbandoned ? nil : state.participants.name(of: culprit), true, reason)
             }
             // The job of an actor is no task's: its participant keeps the reference that it has.
             if job.isNew, let reference = TaskReference(of: job) {
@@ -65,12 +65,14 @@ extension ScheduledRun {
             }
             state.candidates.add(.job(job), of: participant, as: nil, rank: participant)
             // A task that leaves the actor has run there, and nobody has woken it.
-            let isLeaving = current == nil && state.segment.served.contains(participant)
+            let hasRunThere =
+                state.segment.served.contains(participant) || wasOutOfSight && state.segment.isInsideActor
+            let isLeaving = current == nil && hasRunThere
             if job.kind == .task, state.candidates.isInStep, participant != parent, state.isRecording, !isLeaving {
                 let name = state.participants.name(of: participant)
-                state.record(job.isNew ? .starts : .wakes, by: parent, name)
+                state.record(job.isNew && !wasOutOfSight ? .starts : .wakes, by: parent, name)
             }
-            return (isControlled ? nil : state.participants.name(of: participant), false, reason)
+            return (isControlled ? nil : state.participants.name(of: culprit), false, reason)
         }
         if isLate {
             controlledExecutor.release(job.job)

@@ -68,6 +68,45 @@ struct HiddenStartTests {
         #expect(failure?.message.contains("start it with “Task.detached”") == true, "\(String(describing: failure))")
     }
 
+    // On other systems the creator of such a task is not known.
+    #if os(Linux)
+    @Test(arguments: Start.allCases)
+    func `names a task after the one that has created it, whoever wakes it, and says what the task does`(
+        _ start: Start
+    ) async {
+        let scenario = Scenario("a task that waits for an answer") { run in
+            let starter = Starter(executor: run.executor) {
+                run.note("asks")
+                await run.pause("answer")
+                run.note("has the answer")
+            }
+            run.operation("caller") { await starter.start(start, thenAwaiting: true) }
+        }
+        let steps = await Explorer().replay("0", of: scenario).trace.steps
+        let events = steps.flatMap { step in step.events.map { "\($0.participant) \($0.kind) \($0.text)" } }
+            .filter { !$0.contains("enters") }
+        #expect(
+            events == [
+                "caller starts caller/1", "caller/1 note asks", "scenario wakes caller/1",
+                "caller/1 note has the answer", "caller/1 wakes caller", "caller ends ",
+            ],
+            "\(events)"
+        )
+    }
+
+    @Test(arguments: Start.allCases)
+    func `names the task that sleeps in real time, and says what to do`(_ start: Start) async throws {
+        let report = await explore("a task that sleeps", by: Explorer().with(\.patience, .seconds(300))) { run in
+            // In real time on purpose: that is what the explorer must notice.
+            let starter = Starter(executor: run.executor) { try? await Task.sleep(for: .milliseconds(20)) }
+            run.operation("caller") { await starter.start(start, thenAwaiting: true) }
+            run.operation("bystander") { await starter.add("bystander") }
+        }
+        let message = try #require(report.failure?.message, "\(report)")
+        #expect(message.hasPrefix("caller/1 was resumed by another thread: it sleeps by a clock of the system"))
+    }
+    #endif
+
     @Test func `is complete though other threads start tasks out of sight meanwhile`() async {
         let runs = Protected(0)
         let noise = Starter(executor: nil) {}
