@@ -17,6 +17,9 @@ struct NotesTool {
     /// Most OpenID providers give a refresh token for `offline_access` only, and the login ends with its first token.
     private static let scope = "offline_access"
 
+    /// No capital letters: a file system may take `A` and `a` for one.
+    private static let plainCharacters = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789.-")
+
     /// What the server's documentation says: discovery would cost each run of the tool a request.
     private init() throws {
         let settings = ProcessInfo.processInfo.environment
@@ -32,10 +35,12 @@ struct NotesTool {
         )
         endpoint = try server.tokenEndpoint(.none(clientID: "notes"))
         let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config")
-        let folder = settings["XDG_CONFIG_HOME"].map { URL(fileURLWithPath: $0) } ?? home
-        // A folder for each server: a token of one must not go to another.
-        let session = folder.appendingPathComponent("notes/session-\(base.host ?? "")-\(base.port ?? 443)")
-        store = FileCredentialStore(folder: session)
+        // The XDG specification says so: an empty value counts as none, and a relative path is ignored.
+        let folder =
+            settings["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil } ?? home
+        // A folder for each server, by its whole URL: a token of one must not go to another.
+        let name = base.absoluteString.addingPercentEncoding(withAllowedCharacters: Self.plainCharacters) ?? ""
+        store = FileCredentialStore(folder: folder.appendingPathComponent("notes/session-\(name)"))
         loader = OAuthLoader(endpoint: endpoint, store: store)
         notesURL = base.appendingPathComponent("resource")
     }

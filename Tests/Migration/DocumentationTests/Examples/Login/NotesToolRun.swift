@@ -13,24 +13,31 @@ struct NotesToolRun {
     private let files: URL
     private let printed: PrintedLines
 
-    init(_ arguments: [String], at server: URL, configuration: URL) throws {
+    /// - Parameter settings: variables of its environment, such as `HOME=/`.
+    init(_ arguments: [String], at server: URL, configuration: URL, settings: [String] = []) throws {
         self.configuration = configuration
         files = configuration.appendingPathComponent("run-\(UUID().uuidString)")
         let pipe = files.appendingPathExtension("out")
         guard unsafe mkfifo(pipe.path, 0o600) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         // The tool takes the place of the shell: what is sent to the process is sent to the tool.
-        let script = #"exec "$@" >"$0.out" 2>"$0.err""#
+        let script = #"cd "$0.dir" && exec "$@" >"$0.out" 2>"$0.err""#
+        try FileManager.default.createDirectory(
+            at: files.appendingPathExtension("dir"),
+            withIntermediateDirectories: true
+        )
         process = try ChildProcess(
             URL(fileURLWithPath: "/usr/bin/env"),
             [
                 // No browser of the machine that runs the tests is opened.
                 "-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "BROWSER", "XDG_CONFIG_HOME=\(configuration.path)",
-                "NOTES_SERVER=\(server.absoluteString)", "/bin/sh", "-c", script, files.path,
-                try program(named: "notes-tool").path,
-            ] + arguments
+                "NOTES_SERVER=\(server.absoluteString)",
+            ] + settings + ["/bin/sh", "-c", script, files.path, try program(named: "notes-tool").path] + arguments
         )
         printed = PrintedLines(from: pipe)
     }
+
+    /// The folder in which it runs, which it leaves empty.
+    var folder: URL { files.appendingPathExtension("dir") }
 
     /// The folders in which the tool keeps its sessions.
     var sessions: [URL] {
@@ -111,11 +118,14 @@ func withNotesServer(
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    if let credential {
-        let session = "notes/session-\(server.issuer.host ?? "")-\(server.issuer.port ?? 443)"
-        let store = FileCredentialStore(folder: folder.appendingPathComponent(session))
-        _ = try await store.update { _ in .replace(credential) }
-    }
+    if let credential { try await keep(credential, of: server.issuer, in: folder) }
     try await body(server) { try NotesToolRun($0, at: server.issuer, configuration: folder) }
+}
+
+/// Makes a session of the tool in a folder for configurations.
+func keep(_ credential: Credential, of server: URL, in configuration: URL) async throws {
+    let url = server.absoluteString.replacing(":", with: "%3A").replacing("/", with: "%2F")
+    let store = FileCredentialStore(folder: configuration.appendingPathComponent("notes/session-\(url)"))
+    _ = try await store.update { _ in .replace(credential) }
 }
 #endif

@@ -12,6 +12,9 @@ import FoundationNetworking
 
 @Suite("The command-line tool of the documentation", .endsHangs)
 struct NotesToolTests {
+    /// A login that has ended, and that no request can renew.
+    private let expired = Credential(accessToken: AccessToken(value: "A1", expiration: .now - 60), refreshToken: nil)
+
     private func logIn(
         _ user: String?,
         _ server: RotatingAuthorizationServer,
@@ -72,11 +75,36 @@ struct NotesToolTests {
     }
 
     @Test func `an end user is told why a login without a refresh token has ended`() async throws {
-        let expired = AccessToken(value: "A1", expiration: .now - 60)
-        try await withNotesServer(loggedInWith: Credential(accessToken: expired, refreshToken: nil)) { _, run in
+        try await withNotesServer(loggedInWith: expired) { _, run in
             let tool = try run(["list"])
             #expect(try await tool.end() == 77)
             #expect(tool.errors.contains("no refresh token") && tool.errors.contains("offline_access"))
+        }
+    }
+
+    @Test(arguments: ["", "relative", "./relative"])
+    func `a configuration folder that is empty or relative counts as none`(setting: String) async throws {
+        let home = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: home) }
+        let server = try #require(URL(string: "http://127.0.0.1:9"))
+        try await keep(expired, of: server, in: home.appendingPathComponent(".config"))
+        let settings = ["HOME=\(home.path)", "CFFIXED_USER_HOME=\(home.path)", "XDG_CONFIG_HOME=\(setting)"]
+        let tool = try NotesToolRun(["list"], at: server, configuration: home, settings: settings)
+        #expect(try await tool.end() == 77)
+        #expect(tool.errors.contains("Your login has expired"), "\(tool.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path) == [])
+    }
+
+    @Test(arguments: ["http://127.0.0.1:9/a", "https://127.0.0.1:9/b", "http://127.0.0.1:9/B", "http://127.0.0.1:10/b"])
+    func `a token of one server is not read for another one`(other: String) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (server, other) = (try #require(URL(string: "http://127.0.0.1:9/b")), try #require(URL(string: other)))
+        try await keep(expired, of: server, in: folder)
+        for (url, says) in [(server, "Your login has expired"), (other, "You are not logged in")] {
+            let tool = try NotesToolRun(["list"], at: url, configuration: folder)
+            #expect(try await tool.end() == 77)
+            #expect(tool.errors.contains(says), "\(url): \(tool.errors)")
         }
     }
 
