@@ -141,8 +141,9 @@ public final class LoopbackLogin: Sendable {
         return try outcome.get()
     }
 
+    // Sendable in words: a caller in Swift 5 mode gets a warning otherwise.
     /// Opens a URL in the user's browser, by `open` or `xdg-open`, and does nothing where there is none.
-    public static func openBrowser(at url: URL) { SystemBrowser.open(url) }
+    @Sendable public static func openBrowser(at url: URL) { SystemBrowser.open(url) }
 }
 
 extension LoopbackLogin: CustomStringConvertible, CustomReflectable {
