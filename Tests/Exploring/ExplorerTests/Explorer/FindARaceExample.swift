@@ -103,20 +103,26 @@ protocol DownloadCaching: Actor {
 extension Faulty.DownloadCache: DownloadCaching {}
 extension Repaired.DownloadCache: DownloadCaching {}
 
+/// The test of the page, which fails there: the tests of the page call it.
+@Suite(.disabled("its scenario comes from the tests of the page"))
+struct PrintedTest {
+    var emptiedCache = Page<Repaired.DownloadCache>().emptiedCache
+
+    // snippet: the test
+    @Test func theCacheIsEmptied() async throws {
+        try await Explorer().verify(emptiedCache)
+    }
+    // end snippet
+}
+
 @Suite("The page “Find a race in your actor”", .timeLimit(.minutes(60)))
 struct FindARaceExample {
     private let page = Result { try textOfPage("FindARace") }
 
-    // snippet: the test
-    func theCacheIsEmptied(_ scenario: Scenario) async throws {
-        try await Explorer().verify(scenario)
-    }
-    // end snippet
-
     @Test func `shows the failure that the explorer finds`() async throws {
         let failure = try #require(
             await #expect(throws: ScenarioFailure.self) {
-                try await theCacheIsEmptied(Page<Faulty.DownloadCache>().emptiedCache)
+                try await PrintedTest(emptiedCache: Page<Faulty.DownloadCache>().emptiedCache).theCacheIsEmptied()
             }
         )
         #expect(try page.get().contains("\(failure)"), "\(failure)")
@@ -125,7 +131,7 @@ struct FindARaceExample {
 
     @Test func `shows the report of the repaired cache`() async throws {
         let scenario = Page<Repaired.DownloadCache>().emptiedCache
-        try await theCacheIsEmptied(scenario)
+        try await PrintedTest(emptiedCache: scenario).theCacheIsEmptied()
         let report = await Explorer().explore(scenario)
         #expect(try page.get().contains("\(report)"), "\(report)")
     }
