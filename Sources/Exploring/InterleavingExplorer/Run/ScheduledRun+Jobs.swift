@@ -54,7 +54,10 @@ extension ScheduledRun {
             let reason =
                 state.findings.realSleepers.contains(culprit)
                 ? "it sleeps by a clock of the system (Task.sleep): let it sleep by the run's clock"
-                : "something in it waits for a real timer, or a queue or thread of its own"
+                : """
+                something in it waits for a real timer, or a queue or thread of its own: let a fake wait with \
+                run.pause("answer"), and hand a dispatch queue to the run with run.control(queue)
+                """
             if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
                 return (isControlled || state.isAbandoned ? nil : state.participants.name(of: culprit), true, reason)

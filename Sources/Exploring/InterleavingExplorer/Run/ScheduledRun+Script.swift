@@ -40,7 +40,13 @@ extension ScheduledRun {
                     self.state.withLock { state in
                         // The run has cancelled a listener behind the checks: whatever it throws then is no failure.
                         if listens, state.phase != .exploring { return }
-                        state.fail(.unexpectedError, "\(name) threw \(error)")
+                        state.fail(
+                            .unexpectedError,
+                            """
+                            \(name) threw \(error); if it may, say so with run.operation("\(name)", mayThrow: true), and \
+                            let an invariant judge the operation
+                            """
+                        )
                     }
                 }
                 self.finish(participant)

@@ -148,6 +148,7 @@ struct EndingTests {
             }
             #expect(report.failure?.kind == .escape, "round \(round): \(report)")
             #expect(report.failure?.message.contains("caller/1") == true, "\(report)")
+            #expect(report.failure?.message.contains("run.control(queue)") == true, "\(report)")
         }
     }
 

@@ -54,7 +54,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(name: "an endless loop", kind: .livelock) { run in
             run.operation("first") { while true { await Task.yield() } }
         },
-        Fault(name: "an error that nobody expects", kind: .unexpectedError, says: "Refusal") { run in
+        Fault(
+            name: "an error that nobody expects",
+            kind: .unexpectedError,
+            says: #"first threw Refusal(); if it may, say so with run.operation("first", mayThrow: true), and let"#
+        ) { run in
             run.operation("first") { throw Refusal() }
         },
         Fault(name: "a cancellation error where nobody has cancelled", kind: .unexpectedError) { run in
