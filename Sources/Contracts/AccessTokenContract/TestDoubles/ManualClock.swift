@@ -4,6 +4,10 @@ public import Foundation
 
 /// A clock that stands still until a test moves it: no test sleeps.
 ///
+/// The clock begins at a fixed day. A loader of a test takes its time from the same clock: an expiration that is an hour
+/// after `Date.now` is not an hour after ``now``. Where a loader goes by the time of the system, write
+/// `ManualClock(now: .now)`.
+///
 /// **Concurrency** Timers fire inside ``advance(by:)``, on the thread that calls it, in the order of their times.
 public final class ManualClock: AccessTokenClock {
     private typealias PendingTimer = (id: Int, due: TimeInterval, action: @Sendable () -> Void)
@@ -17,7 +21,7 @@ public final class ManualClock: AccessTokenClock {
 
     private let state: Locked<State>
 
-    /// Creates a clock that shows `now`.
+    /// Creates a clock that shows `now`, by default January 15, 2027.
     public init(now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         state = Locked(State(now: now))
     }

@@ -1,9 +1,18 @@
 import AccessTokenContract
 import AccessTokenCore
 import AccessTokenGCD
-import AccessTokenSynchronization
 import Dispatch
 import XCTest
+
+/// Loads `token 1`, and in its place `token 2`, both valid for an hour.
+struct HourlyLoader: AccessTokenLoader {
+    let clock: ManualClock
+
+    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+        let value = old == nil ? "token 1" : "token 2"
+        handler(.success(AccessToken(value: value, expiration: clock.now.addingTimeInterval(3600))))
+    }
+}
 
 final class CallbackTests: XCTestCase {
     func testATokenThatHasExpiredIsLoadedAnew() {
@@ -37,23 +46,5 @@ final class CallbackTests: XCTestCase {
         queue.sync {}  // The handlers are called.
         wait(for: [answered], timeout: 0)
         XCTAssertEqual(service.currentToken?.value, "token 1")
-    }
-}
-
-/// Loads `token 1`, `token 2`, …, each of them valid for an hour.
-private final class HourlyLoader: AccessTokenLoader {
-    private let clock: ManualClock
-    private let count = Locked(0)
-
-    init(clock: ManualClock) {
-        self.clock = clock
-    }
-
-    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        handler(.success(AccessToken(value: "token \(number)", expiration: clock.now.addingTimeInterval(3600))))
     }
 }
