@@ -29,6 +29,25 @@ struct ManyUsersTests {
         #expect(users.active == [])
     }
 
+    @Test func `each user has a folder of their own, whatever the name, and one store object`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("users-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let names = [
+            "", ".", "..", "/", "../alice", "alice", "Alice", "é", "e\u{301}", String(repeating: "a", count: 125),
+        ]
+        let stores = UserStores(in: folder)
+        for (number, name) in names.enumerated() {
+            #expect(try await stores.store(for: name).load() == nil)
+            _ = try await stores.store(for: name).update { _ in .replace(Credential(refreshToken: "\(number)")) }
+            #expect(stores.store(for: name) === stores.store(for: name))
+        }
+        for (number, name) in names.enumerated() {
+            let record = try await UserStores(in: folder).store(for: name).load()
+            #expect(record?.credential.refreshToken == "\(number)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == names.count)
+    }
+
     @Test func `no load of a user has a deadline, since it may wait its turn`() throws {
         let page = try Repository.text(of: "Sources/OAuth/AccessTokenOAuth/AccessTokenOAuth.docc/OnAServer.md")
         let benchmark = try Repository.text(of: "Sources/Programs/Benchmarks/Accounts/AccountRow.swift")

@@ -1,5 +1,6 @@
 import AccessTokenOAuth
 import Foundation
+import Synchronization
 
 nonisolated enum OnAServer {
     static func tokens(tokenURL: URL, secret: String, logger: YourLogger) -> AsyncAccessTokenService {
@@ -49,6 +50,24 @@ nonisolated struct Users: Sendable {
 
     /// The users whose services are in memory; your store has those who are signed in.
     var active: [String] { accounts.accounts }
+}
+
+/// A folder for each user, by the bytes of the name, and one store object for each folder.
+nonisolated final class UserStores: Sendable {
+    private let folder: URL
+    private let stores = Mutex<[String: FileCredentialStore]>([:])
+
+    init(in folder: URL) { self.folder = folder }
+
+    @inline(never)
+    func store(for user: String) -> FileCredentialStore {
+        let name = "user-" + user.utf8.map { String(format: "%02x", $0) }.joined()
+        return stores.withLock { stores in
+            let store = stores[name] ?? FileCredentialStore(folder: folder.appendingPathComponent(name))
+            stores[name] = store
+            return store
+        }
+    }
 }
 
 /// Client credentials over an HTTP client of your own.
