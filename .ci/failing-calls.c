@@ -74,6 +74,16 @@ int fsync(int file) {
     return is_watched(file) && fails(__func__) ? -1 : real(file);
 }
 
+int posix_fallocate(int file, off_t start, off_t length) {
+    REAL(posix_fallocate);
+    return is_watched(file) && fails(__func__) ? errno : real(file, start, length);
+}
+
+int ftruncate(int file, off_t length) {
+    REAL(ftruncate);
+    return is_watched(file) && fails(__func__) ? -1 : real(file, length);
+}
+
 int fchmod(int file, mode_t mode) {
     REAL(fchmod);
     return is_watched(file) && fails(__func__) ? -1 : real(file, mode);

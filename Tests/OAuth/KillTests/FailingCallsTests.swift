@@ -15,7 +15,7 @@ private let library = ProcessInfo.processInfo.environment["FAILING_CALLS"]
 )
 struct FailingCallsTests {
     /// More calls than two loads make.
-    private static let calls = 1...70
+    private static let calls = 1...90
 
     /// Two loads of a process, of which a call of the system in the first one fails.
     ///
@@ -64,6 +64,19 @@ struct FailingCallsTests {
     @Test(arguments: [1, 2])
     func `is one of those that flush the note and its folder`(call: Int) async throws {
         #expect(hasFailed(try await loadTwice(["FAIL_NAME": "fsync", "FAIL_CALL": "\(call)", "FAIL_ERROR": "\(EIO)"])))
+    }
+
+    /// The note may find room, and what the exchange brings none.
+    @Test(arguments: [ENOSPC, EDQUOT, EFBIG])
+    func `lets nothing be sent without room for what the exchange brings`(error: Int32) async throws {
+        let lines = try await loadTwice(["FAIL_NAME": "posix_fallocate", "FAIL_CALL": "2", "FAIL_ERROR": "\(error)"])
+        #expect(hasFailed(lines) && lines.last?.contains("posix_fallocate: ") == true, "\(lines)")
+    }
+
+    @Test(arguments: [EOPNOTSUPP, EINVAL, ENOSYS, EPERM])
+    func `is no obstacle on a file system that sets no room aside`(error: Int32) async throws {
+        let lines = try await loadTwice(["FAIL_NAME": "posix_fallocate", "FAIL_CALL": "2", "FAIL_ERROR": "\(error)"])
+        #expect(!hasFailed(lines), "\(lines)")
     }
 
     /// The folder, the record, and the file of the next record: whoever cannot open it would lose what comes.

@@ -58,6 +58,14 @@ package protocol PlacedCredentialStore: CredentialStore {
     func reset(evenIfReadable: Bool) async throws
 }
 
+/// Tells a loader, inside of a body, that the store could not save what an exchange brings.
+///
+/// A store of the app's own may stand between the two. A body that only removes or saves goes on.
+enum SavingObstacle {
+    /// What the store would throw; `nil` if the store knows of no obstacle.
+    @TaskLocal static var current: CredentialStoreError?
+}
+
 /// Decides what becomes of a record: the closure that ``CredentialStore/update(_:)`` takes.
 ///
 /// The type has a name because a module whose async functions hop by default, as they do without the upcoming feature

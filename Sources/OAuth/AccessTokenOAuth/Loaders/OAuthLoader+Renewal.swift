@@ -146,6 +146,7 @@ extension OAuthLoader {
         to request: TokenExchange.Request,
         renewing old: Credential?
     ) async -> RenewalStateMachine.Answer {
+        if let obstacle = SavingObstacle.current { return .failed(obstacle, .notCarriedOut) }
         let isGivenUp = Locked(false)
         let outstanding = OutstandingExchange<TokenReply> { reply, isLate in
             guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }

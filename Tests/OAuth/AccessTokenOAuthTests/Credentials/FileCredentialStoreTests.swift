@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import CredentialStoreContract
 import Foundation
 import LoopbackAuthorizationServer
@@ -230,9 +231,34 @@ struct FileCredentialStoreTests {
         // No file can be made under the name that a record has at first.
         let name = place.path("session/credential.new")
         try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
-        await #expect(throws: CredentialStoreError.self) { try await store.update { _ in .replace(second) } }
+        await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                #expect(SavingObstacle.current != nil)
+                return .replace(second)
+            }
+        }
         try await store.update { _ in .remove }
         #expect(try await store.load() == nil)
+    }
+
+    @Test func `room for what an exchange brings is set aside before it, and given back after it`() async throws {
+        let store = try await filledStore()
+        let session = place.session
+        @Sendable func room(_ name: String) -> Int {
+            var status = stat()
+            guard unsafe stat(session.appending(path: name).path, &status) == 0 else { return 0 }
+            return Int(status.st_blocks) * 512
+        }
+        let size = try Data(contentsOf: session.appending(path: "credential.json")).count
+        let before = Locked(0)
+        try await store.update { _ in
+            #expect(SavingObstacle.current == nil)
+            before.withLock { $0 = room("credential.new") }
+            return .replace(second)
+        }
+        #expect(before.withLock { $0 } >= CredentialFolder.room + 2 * size)
+        #expect(room("credential.json") < CredentialFolder.room)
+        #expect(try await store.credential == second)
     }
 
     // MARK: What is sealed

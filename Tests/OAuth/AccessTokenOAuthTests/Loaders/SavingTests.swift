@@ -8,6 +8,7 @@ import Testing
 @Suite("What the server issued and the store did not take", .takesTurns, .endsHangs)
 struct SavingTests {
     private let old = AccessToken(value: "A0")
+    private let full = CredentialStoreError.unavailable(at: "disk", "posix_fallocate: No space left (errno 28)")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
 
     /// A store, and two loaders of it.
@@ -60,6 +61,40 @@ struct SavingTests {
             #expect(server.requests.isEmpty)
             #expect(try await loader.load(replacing: old).value == "A1")
             #expect(try await store.credential?.note == nil)
+        }
+    }
+
+    @Test(arguments: [0, 2] as [TimeInterval])
+    func `is never sent for without room for it`(takeOverDelay: TimeInterval) async throws {
+        try await withRotation(takeOverDelay: takeOverDelay) { (server, store, loader, _) async throws in
+            store.obstruct(by: full)
+            for _ in 1...2 { await #expect(throws: full) { try await loader.load(replacing: old) } }
+            #expect(server.requests.isEmpty)
+            // No other process is to think that this one may have sent the token.
+            #expect(try await store.credential == start)
+            store.obstruct(by: nil)
+            #expect(try await loader.load(replacing: old).value == "A1")
+        }
+    }
+
+    @Test func `is saved, and the session ended, also without room for another exchange`() async throws {
+        try await withRotation { (server, store, loader, other) async throws in
+            store.fail(3)
+            await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: old) }
+            store.obstruct(by: full)
+            #expect(try await other.load(replacing: old).value == "A1")
+            await loader.signOut()
+            #expect(try await store.credential == nil)
+        }
+    }
+
+    @Test func `is not sent for by a grant without room for it`() async throws {
+        try await withServer(replying: 200, tokens("A1")) { server in
+            let store = TroubledStore(nil)
+            store.obstruct(by: full)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, grant: .clientCredentials())
+            await #expect(throws: full) { try await loader.load(replacing: nil) }
+            #expect(server.requests.isEmpty)
         }
     }
 

@@ -10,6 +10,7 @@ final class TroubledStore: CredentialStore {
     private struct State {
         var failures = 0
         var isBusy = false
+        var obstacle: CredentialStoreError?
         var updates = 0
         var afterUpdate: (@Sendable () async throws -> Void)?
         var blindCalls = 0
@@ -34,6 +35,9 @@ final class TroubledStore: CredentialStore {
 
     /// Lets nobody in from now on.
     func becomeBusy() { state.withLock { $0.isBusy = true } }
+
+    /// Has no room for what an exchange may bring, but for what is known already, until this is called with `nil`.
+    func obstruct(by error: CredentialStoreError?) { state.withLock { $0.obstacle = error } }
 
     /// What the next update does when it has let go of the exclusion, as one on a file or a database may take a while
     /// then.
@@ -64,13 +68,13 @@ final class TroubledStore: CredentialStore {
 
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await look()
-        let (isBusy, afterUpdate) = state.withLock { state in
+        let (isBusy, obstacle, afterUpdate) = state.withLock { state in
             state.updates += 1
-            return (state.isBusy, state.afterUpdate.take())
+            return (state.isBusy, state.obstacle, state.afterUpdate.take())
         }
         if isBusy { throw CredentialStoreError.busy }
         let record = try await base.update { record in
-            let change = try await body(record)
+            let change = try await SavingObstacle.$current.withValue(obstacle) { try await body(record) }
             guard change != .keep else { return change }
             let fails = state.withLock { state in
                 state.failures -= 1

@@ -10,6 +10,11 @@ struct CredentialFolder: Sendable {
     static let temporaryName = "credential.new"
     /// No credential is as long as this many bytes.
     static let longestRecord = 16_777_216
+    /// Bytes that are set aside for the next record, beside twice the present one.
+    ///
+    /// A reply may have 1 MiB, of which a record has the tokens. A token of 64 KiB is longer than any header field
+    /// takes, so that two of them fit. A disk that is small is not asked for more.
+    static let room = 131_072
 
     /// Without a slash at the end, which would follow a symbolic link; `nil` if the URL is none of a folder here.
     private let path: String?
@@ -125,14 +130,19 @@ struct CredentialFolder: Sendable {
 
     /// The file that becomes the next record, opened before there is one.
     ///
-    /// Whoever has it needs no further descriptor to save what an exchange brings.
+    /// Whoever has it needs no further descriptor to save what an exchange brings, and no further room.
     final class NextRecord: Sendable {
         fileprivate let file: FileDescriptor
+        /// Why there is no room for what an exchange may bring; what is known already may fit all the same.
+        let lackOfRoom: SystemCallFailure?
 
-        fileprivate init(_ file: consuming FileDescriptor) { self.file = file }
+        fileprivate init(_ file: consuming FileDescriptor, lacking lackOfRoom: SystemCallFailure?) {
+            self.file = file
+            self.lackOfRoom = lackOfRoom
+        }
     }
 
-    /// Opens the next record.
+    /// Opens the next record, and sets room aside for it.
     func openNextRecord(in folder: borrowing FileDescriptor) throws -> NextRecord {
         _ = unsafe unlinkat(folder.number, Self.temporaryName, 0)
         let file = try FileDescriptor.open(Self.temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)
@@ -144,7 +154,13 @@ struct CredentialFolder: Sendable {
             removeNextRecord(in: folder)
             throw error
         }
-        return NextRecord(file)
+        let present = FileStatus.of(Self.recordName, in: folder.number)?.size ?? 0
+        do {
+            try file.reserve(Self.room + 2 * min(present, Self.longestRecord))
+            return NextRecord(file, lacking: nil)
+        } catch {
+            return NextRecord(file, lacking: error)
+        }
     }
 
     /// Removes a next record that was not written.
@@ -152,10 +168,15 @@ struct CredentialFolder: Sendable {
         _ = unsafe unlinkat(folder.number, Self.temporaryName, 0)
     }
 
-    /// What an update throws when the process, or the system, has no descriptor left.
-    func noDescriptor(_ error: any Error) -> CredentialStoreError? {
-        guard let failure = error as? SystemCallFailure, [EMFILE, ENFILE].contains(failure.code) else { return nil }
-        return self.error(for: failure, at: recordPlace)
+    /// Whether the process, or the system, has no descriptor left.
+    func isLackOfDescriptors(_ error: any Error) -> Bool {
+        (error as? SystemCallFailure).map { [EMFILE, ENFILE].contains($0.code) } ?? false
+    }
+
+    /// What callers are told of an error that keeps the next record from being saved.
+    func cannotSave(_ error: any Error) -> CredentialStoreError {
+        let needsRepair = (error as? SystemCallFailure)?.needsRepair == true
+        return .unavailable(at: recordPlace, "\(error)", needsRepair: needsRepair)
     }
 
     /// Puts a record in the place of the present one: after a power cut there is the one or the other, and whole.
@@ -170,6 +191,7 @@ struct CredentialFolder: Sendable {
         do {
             let next = try next ?? openNextRecord(in: folder)
             try next.file.append(data)
+            try next.file.truncate(to: data.count)
             try next.file.flush()
             guard unsafe renameat(folder.number, temporaryName, folder.number, Self.recordName) == 0 else {
                 throw SystemCallFailure("rename")
@@ -177,8 +199,7 @@ struct CredentialFolder: Sendable {
             try folder.flush()
         } catch {
             _ = unsafe unlinkat(folder.number, temporaryName, 0)
-            let needsRepair = (error as? SystemCallFailure)?.needsRepair == true
-            throw CredentialStoreError.unavailable(at: recordPlace, "\(error)", needsRepair: needsRepair)
+            throw cannotSave(error)
         }
     }
 

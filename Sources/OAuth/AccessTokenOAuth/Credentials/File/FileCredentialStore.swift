@@ -20,7 +20,8 @@ public import Foundation
 /// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link; or others may
 ///   write to the folder above. The process's own group may, since it is often a private one, and so may anybody where
 ///   the sticky bit is set, as in `/tmp`. The folders above that one are not looked at.
-/// - `unavailable`: the disk is full, the folder cannot be written or was removed, or the record has more than 16 MiB.
+/// - `unavailable`: the disk is full, or has no room for what an exchange may bring; the folder cannot be written or
+///   was removed; or the record has more than 16 MiB.
 /// - `superseded`: the lock was lost while a body ran, and nothing was written.
 public final class FileCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
@@ -67,17 +68,21 @@ public final class FileCredentialStore: PlacedCredentialStore {
     @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await mutex.withLock { lock in
             let old = try read(in: lock.folder)
+            // The body must not send what could not be saved. A full disk still lets a record be removed.
             var next: CredentialFolder.NextRecord?
+            var obstacle: CredentialStoreError?
             do {
                 next = try folder.openNextRecord(in: lock.folder)
+                obstacle = next?.lackOfRoom.map { folder.cannotSave($0) }
             } catch {
-                // The body must not send what could not be saved. A full disk still lets a record be removed.
-                if let error = folder.noDescriptor(error) { throw error }
+                obstacle = folder.cannotSave(error)
+                if folder.isLackOfDescriptors(error) { throw folder.cannotSave(error) }
             }
             defer {
                 if next != nil { try? lock.whileHeld { folder.removeNextRecord(in: lock.folder) } }
             }
-            guard let new = StoredRecord.applying(try await body(old?.record), to: old) else { return old?.record }
+            let change = try await SavingObstacle.$current.withValue(obstacle) { try await body(old?.record) }
+            guard let new = StoredRecord.applying(change, to: old) else { return old?.record }
             do {
                 try write(new, by: next, with: lock)
                 next = nil

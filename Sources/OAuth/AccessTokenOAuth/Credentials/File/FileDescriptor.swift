@@ -65,6 +65,38 @@ struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Sets room on the disk aside for so many bytes at the beginning; the file may become that long.
+    ///
+    /// A file system that can set nothing aside is no failure.
+    func reserve(_ count: Int) throws(SystemCallFailure) {
+        while true {
+            #if canImport(Darwin)
+            let call = "fcntl"
+            var room = fstore_t(
+                fst_flags: UInt32(F_ALLOCATEALL),
+                fst_posmode: F_PEOFPOSMODE,
+                fst_offset: 0,
+                fst_length: off_t(count),
+                fst_bytesalloc: 0
+            )
+            let code = unsafe fcntl(number, F_PREALLOCATE, &room) == -1 ? errno : 0
+            #else
+            let call = "posix_fallocate"
+            let code = posix_fallocate(number, 0, off_t(count))
+            #endif
+            // The last two are of systems that do not let a process call it.
+            if [0, EOPNOTSUPP, ENOTSUP, EINVAL, ENOSYS, EPERM].contains(code) { return }
+            guard code == EINTR else { throw SystemCallFailure(call, code) }
+        }
+    }
+
+    /// Gives back what was set aside behind the first bytes.
+    func truncate(to count: Int) throws(SystemCallFailure) {
+        while ftruncate(number, off_t(count)) != 0 {
+            guard errno == EINTR else { throw SystemCallFailure("ftruncate") }
+        }
+    }
+
     /// Returns when the bytes have reached the disk, as far as the system can tell.
     func flush() throws(SystemCallFailure) {
         #if canImport(Darwin)
@@ -133,9 +165,9 @@ struct SystemCallFailure: Error, CustomStringConvertible {
     let call: String
     let code: Int32
 
-    /// Takes the code of the last call that failed on this thread.
-    init(_ call: String) {
-        code = errno
+    /// Takes the code of the last call that failed on this thread, unless the call has returned one.
+    init(_ call: String, _ code: Int32 = errno) {
+        self.code = code
         self.call = call
     }
 
