@@ -23,7 +23,7 @@ extension OAuthError {
             self = .unreachable(code: known.rawValue, system: system)
         } else if code == .timedOut {
             self = .timedOut
-        } else if Self.unreadableHeads.contains(where: words.contains) {
+        } else if Self.tellsOfUnreadableHead(failure.cause) {
             self = .unreadableHead(system: system)
         } else {
             self = .connectionLost(code: code.rawValue, system: system)
@@ -47,6 +47,11 @@ extension OAuthError {
         return text[..<(text.firstIndex(of: "'") ?? text.startIndex)] + "<hidden>"
     }
 
+    fileprivate static func tellsOfUnreadableHead(_ error: any Error) -> Bool {
+        let words = (error as? URLError)?.localizedDescription.lowercased() ?? ""
+        return unreadableHeads.contains(where: words.contains)
+    }
+
     /// What libcurl says if a line of the head is not taken, or there are too many bytes.
     ///
     /// "out of memory" is a single line of more than 100 KB. HTTP/1.2 is HTTP all the same, unlike a later version.
@@ -54,6 +59,11 @@ extension OAuthError {
         "failed writing header", "too large response headers", "header without colon", "out of memory",
         "nul byte in header", "unsupported http version (1.",
     ]
+}
+
+extension HTTPFailure {
+    /// Whether something has answered, be it with a head that cannot be read.
+    var hasAnswer: Bool { response != nil || OAuthError.tellsOfUnreadableHead(cause) }
 }
 
 extension URLError.Code {

@@ -64,8 +64,11 @@ struct ServerDiscovery {
             case .failure(let failure):
                 // Whoever cancelled knows.
                 try Task.checkCancellation()
+                let error = LoginError.failed(.metadata, OAuthError(failure, at: clock.now))
                 // What does not answer here does not answer at the next place of the same host.
-                throw LoginError.failed(.metadata, OAuthError(failure, at: clock.now))
+                guard failure.hasAnswer else { throw error }
+                errors.append((error, 3))
+                continue
             }
             switch finding(in: reply, of: issuer) {
             case .error(let error, let rank): errors.append((error, rank))
@@ -164,7 +167,7 @@ struct ServerDiscovery {
         of issuer: URL
     ) throws(LoginError) -> URL? {
         switch members[name] {
-        case nil, .null: return nil
+        case nil, .null, .text(""): return nil
         case .text(let text):
             guard let url = URL(string: text), let origin = WebOrigin(of: url), url.fragment == nil else {
                 throw .badMetadata("the \(name) of the metadata is not a URL of a server")

@@ -98,7 +98,7 @@ struct DiscoveryTests {
 
     @Test(arguments: [
         #""http://as.example/t""#, #""file:///etc/passwd""#, #""javascript:alert(1)""#, #""https://a@b/t""#, "1", "[]",
-        #""""#, #""/relative""#, #""https://a/b#c""#,
+        #""/relative""#, #""https://a/b#c""#,
     ])
     func `takes no endpoint that is not safe`(url: String) async throws {
         let names = ["revocation_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint"]
@@ -106,6 +106,43 @@ struct DiscoveryTests {
             let error = try await error { host in metadata(host, #","\#(name)":\#(url)"#) }
             #expect(error?.description.contains("the \(name) of the metadata") == true)
             #expect(error?.isConfigurationMistake == true)
+        }
+    }
+
+    @Test(arguments: ["null", #""""#])
+    func `takes an endpoint that is null or empty for none`(url: String) async throws {
+        let names = ["revocation_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint"]
+        let members = names.map { #","\#($0)":\#(url)"# }.joined()
+        try await withServer { connection, request in
+            connection.reply(200, metadata("http://\(request.fields["host"] ?? "")", members))
+        } _: { server in
+            let found = try await ServerDiscovery(cache: MetadataCache()).server(try issuer(server))
+            #expect(found.tokenURL != nil && found.revocationURL == nil && found.deviceAuthorizationURL == nil)
+            #expect(found.pushedAuthorizationURL == nil)
+        }
+    }
+
+    /// Replies to the first place, which say nothing of the next one.
+    private static let obstacles: KeyValuePairs = [
+        "a page of more than a megabyte": "HTTP/1.1 200 OK\r\nContent-Length: 1100000\r\n\r\n"
+            + String(repeating: "x", count: 1_100_000),
+        "a body that is cut": "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{",
+        "a body that is no gzip": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nxx",
+        "a head that cannot be read": "HTTP/1.1 200 OK\r\nX-A: \u{0}\r\nContent-Length: 2\r\n\r\n{}",
+    ]
+
+    @Test(arguments: obstacles.map(\.key))
+    func `goes on to the next place where the first one answers with`(what: String) async throws {
+        let obstacle = Self.obstacles.first { $0.key == what }?.value ?? ""
+        try await withServer { connection, request in
+            guard path(request) == Self.rfc else {
+                return connection.reply(200, metadata("http://\(request.fields["host"] ?? "")"))
+            }
+            connection.send(obstacle)
+            connection.end()
+        } _: { server in
+            let found = try await ServerDiscovery(cache: MetadataCache()).server(try issuer(server))
+            #expect(found.tokenURL != nil)
         }
     }
 
