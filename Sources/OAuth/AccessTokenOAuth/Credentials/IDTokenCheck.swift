@@ -65,9 +65,15 @@ struct IDTokenCheck: Hashable, Sendable {
         guard token.expiration.map({ now < $0 + Self.skew }) ?? (!isOfLogin || nonce == nil) else {
             return "its ID token has expired, or this machine's clock is wrong"
         }
-        // A renewed token need not repeat the nonce.
-        if let nonce, token.nonce.map({ ExactString($0) != ExactString(nonce) }) ?? isOfLogin {
-            return "its ID token was not asked for by this login: its nonce is another one"
+        if let nonce {
+            if let found = token.nonce, ExactString(found) != ExactString(nonce) {
+                return "its ID token was not asked for by this login: its nonce is another one"
+            }
+            // A renewed token need not repeat the nonce.
+            if isOfLogin, token.nonce == nil {
+                return "its ID token has no nonce; if this server repeats none, begin the login with an empty nonce "
+                    + "among its parameters"
+            }
         }
         if isRead, let hash = token.accessTokenHash, token.algorithm?.hasSuffix("256") == true,
             hash != LoginSecret.halfDigest(of: response.accessToken.value)

@@ -51,6 +51,7 @@ public struct AuthorizationCodeLogin: Sendable {
     ///     refresh token for `offline_access` only.
     ///   - parameters: others, such as `prompt`, `login_hint`, or `resource` (RFC 8707), which goes with the code as
     ///     well. With the scope `openid`, a login makes a `nonce` unless you name one; the ID token has to repeat it.
+    ///     If you name an empty one, none is sent, and none is demanded.
     ///   - proofKeys: those of the token endpoint, for a server that binds tokens to a key (DPoP, RFC 9449): the key of
     ///     the session is made now. The request names it (`dpop_jkt`, section 10), so that the code is good with that
     ///     key only.

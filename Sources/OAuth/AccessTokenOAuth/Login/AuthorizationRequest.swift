@@ -47,7 +47,8 @@ struct AuthorizationRequest: Sendable {
         // OpenID Connect Core, section 3.1.2.1.
         let isOpenID = scope?.split(separator: " ").contains("openid") == true
         let given = parameters.first { $0.key == "nonce" }?.value
-        let nonce = given ?? (isOpenID ? LoginSecret.random() : nil)
+        // One that is empty is not sent, and none is demanded: not every server repeats it.
+        let nonce = given == "" ? nil : given ?? (isOpenID ? LoginSecret.random() : nil)
         idToken = IDTokenCheck(issuer: server.issuer?.absoluteString, clientID: clientID, nonce: nonce)
         var all = [
             FormParameter("response_type", "code"), FormParameter("client_id", clientID),

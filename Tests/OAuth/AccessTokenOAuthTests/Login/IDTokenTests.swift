@@ -69,7 +69,7 @@ struct IDTokenTests {
             (["iss": #""https://as.example/""#], "issuer"), (["aud": #""other""#], "client"), (["aud": nil], "client"),
             (["aud": #"["other"]"#], "client"), (["azp": #""other""#], "client"), (["exp": "\(past)"], "expired"),
             (["exp": nil], "expired"), (["exp": #""soon""#], "expired"), (["nonce": #""other""#], "nonce"),
-            (["nonce": nil], "nonce"), (["at_hash": #""AAAAAAAAAAAAAAAAAAAAAA""#], "another access token"),
+            (["nonce": nil], "has no nonce"), (["at_hash": #""AAAAAAAAAAAAAAAAAAAAAA""#], "another access token"),
         ] as [([String: String?], String)]
     )
     func `that says something else is refused, and the refresh token is kept`(
@@ -132,6 +132,15 @@ struct IDTokenTests {
         let login = try login(scope: "openid", parameters: ["nonce": "mine"])
         #expect(query(login.url)["nonce"] == "mine")
         #expect(try login.grant(from: try redirect(login)).idToken?.nonce == "mine")
+    }
+
+    @Test func `is asked for without a nonce, and taken without one, if the app names an empty one`() throws {
+        let login = try login(scope: "openid", parameters: ["nonce": ""])
+        #expect(query(login.url)["nonce"] == nil)
+        #expect(query(login.url)["code_challenge"] != nil)
+        let check = try #require(try login.grant(from: try redirect(login)).idToken)
+        #expect(outcome(Self.token(["nonce": nil]), check).error == nil)
+        #expect(outcome(Self.token(["nonce": nil, "aud": #""other""#]), check).error != nil)
     }
 
     private func login(
