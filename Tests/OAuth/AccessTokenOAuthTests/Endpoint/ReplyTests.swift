@@ -34,6 +34,14 @@ struct ReplyTests {
         }
     }
 
+    /// A name in Latin-1, half a surrogate pair, and an escape that JSON does not have.
+    @Test(arguments: [[0x4A, 0xFC], Array(#"\ud83d"#.utf8), Array(#"\x41"#.utf8)] as [[UInt8]])
+    func `a name of a member that cannot be read costs no session`(name: [UInt8]) throws {
+        let start = Data(#"{"access_token":"A1",""#.utf8)
+        let reply = read(200, start + name + Data(#"":"x","refresh_token":"RT1"}"#.utf8))
+        #expect(try reply.result.get().refreshToken == "RT1")
+    }
+
     @Test(arguments: [",", #""access_token":"A1",,"#])
     func `a comma behind nothing is none of an object`(members: String) throws {
         #expect(JSONMembers(of: Data("{\(members)}".utf8)) == nil)

@@ -37,12 +37,11 @@ struct JSONMembers {
         var isOver = rest.first == UInt8(ascii: "}")
         if isOver { rest = rest.dropFirst() }
         while !isOver {
-            guard rest.first == Self.quote, let literal = Self.takeText(&rest), let name = Self.text(of: literal) else {
-                return nil
-            }
+            guard rest.first == Self.quote, let literal = Self.takeText(&rest) else { return nil }
             Self.skipSpace(&rest)
             guard rest.popFirst() == UInt8(ascii: ":"), let value = Self.takeValue(&rest) else { return nil }
-            if values[name] == nil || !Self.isNothing(value) { values[name] = value }
+            // A name that cannot be read is none that anybody asks for, and costs no session.
+            if let name = Self.text(of: literal), values[name] == nil || !Self.isNothing(value) { values[name] = value }
             switch rest.popFirst() {
             case UInt8(ascii: ","):
                 Self.skipSpace(&rest)
