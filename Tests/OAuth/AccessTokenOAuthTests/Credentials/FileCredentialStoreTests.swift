@@ -231,12 +231,13 @@ struct FileCredentialStoreTests {
         // No file can be made under the name that a record has at first.
         let name = place.path("session/credential.new")
         try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
-        await #expect(throws: CredentialStoreError.self) {
+        let error = await #expect(throws: CredentialStoreError.self) {
             try await store.update { _ in
                 #expect(SavingObstacle.current != nil)
                 return .replace(second)
             }
         }
+        #expect(error?.place == name && error?.isTransient == false, "a person has to remove it")
         try await store.update { _ in .remove }
         #expect(try await store.load() == nil)
     }

@@ -145,6 +145,10 @@ struct CredentialFolder: Sendable {
     /// Opens the next record, and sets room aside for it.
     func openNextRecord(in folder: borrowing FileDescriptor) throws -> NextRecord {
         _ = unsafe unlinkat(folder.number, Self.temporaryName, 0)
+        guard FileStatus.of(Self.temporaryName, in: folder.number)?.kind != .folder else {
+            let what = "it is a folder, where the next record is written first; remove it"
+            throw CredentialStoreError.unavailable(at: "\(place)/\(Self.temporaryName)", what, needsRepair: true)
+        }
         let file = try FileDescriptor.open(Self.temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)
         do {
             // A umask may have taken rights away from the owner.
@@ -175,6 +179,7 @@ struct CredentialFolder: Sendable {
 
     /// What callers are told of an error that keeps the next record from being saved.
     func cannotSave(_ error: any Error) -> CredentialStoreError {
+        if let error = error as? CredentialStoreError { return error }
         let needsRepair = (error as? SystemCallFailure)?.needsRepair == true
         return .unavailable(at: recordPlace, "\(error)", needsRepair: needsRepair)
     }
