@@ -294,6 +294,7 @@ struct SessionStatusTests {
             if event.kind == .ignoredWorthlessAnswer || event.kind == .adoptedLateAnswer { hasAnswered.happen() }
         }
         let shown = try #require(service as? any SessionShowing)
+        try await shown.lookAtStore { StoredSession() }
         let caller = Task { try await service.token() }
         let load = await loader.started(1)
         await yieldUntil { clock.pendingTimers > 0 }

@@ -160,6 +160,38 @@ struct SessionStatusTableTests {
         #expect(story.replacing == [old])
     }
 
+    @Test func `is signed out when looks find nothing during the first load, which may be the login`() {
+        var story = Story()
+        story.calls("Ann")
+        for _ in 1...2 { story.app(finds: nil) }
+        #expect(story.status == .signedOut)
+        story.load(1, brings: new)
+        #expect(story.token(of: "Ann") == new)
+        #expect(story.status == .signedIn)
+    }
+
+    @Test func `needs a login, and a look that finds nothing does not spoil the load that logs in`() {
+        var story = Story(token: old)
+        story.server(rejects: old)
+        story.calls("Ann")
+        story.load(1, failsWith: Ended())
+        story.calls("Bob")
+        story.app(finds: nil)
+        story.load(2, brings: new)
+        #expect(story.token(of: "Bob") == new)
+        #expect(story.status == .signedIn)
+    }
+
+    @Test func `is signed out when a look finds nothing any more, and a running load brings no token of it`() {
+        var story = Story()
+        story.app(finds: StoredSession())
+        story.calls("Ann")
+        story.app(finds: nil)
+        story.load(1, brings: old)
+        #expect(story.waits("Ann"))
+        #expect(story.replacing == [nil, old])
+    }
+
     @Test func `is that of the stored token before any load`() {
         var story = Story()
         story.app(finds: StoredSession(token: old))

@@ -14,7 +14,8 @@ extension AccessTokenStateMachine {
     /// | anything else | stays | as before |
     ///
     /// In the first two rows, what a load brings that runs already is not handed out either, unless it is the stored
-    /// token. The present user is told from another one only where both looks say a subject.
+    /// token, or a look finds nothing where nobody was known to be signed in. The present user is told from another one
+    /// only where both looks say a subject.
     ///
     /// - Parameter changes: those that there were when the look began.
     /// - Returns: `false` if the session has changed since: the look may be older than what is known, and is ignored.
@@ -22,7 +23,8 @@ extension AccessTokenStateMachine {
         guard changes == self.changes else { return false }
         if case .signedOut = session { return true }
         guard let found else {
-            withdrawToken()
+            // Where nobody was known to be signed in, the load that is running may be the login.
+            if session.current != nil || outlook.isKnown && outlook.need == nil { withdrawToken() }
             (outlook.stored, outlook.subject) = (nil, nil)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
