@@ -134,6 +134,37 @@ struct RepeatedRequestTests {
         #expect(server.sent == ["of Bob", "loaded"])
     }
 
+    /// What a look finds while a request of Ann's runs, whose session another process has ended.
+    enum Found: CaseIterable {
+        case nobody, anotherUser, userOfTheNewToken
+    }
+
+    @Test(arguments: [Stack.queue, .actor], World.allCases)
+    func `is not sent again for another user than the one whom the last look found`(
+        _ stack: Stack,
+        _ world: World
+    ) async throws {
+        for found in Found.allCases {
+            let server = Server()
+            let (ann, bob) = (AccessToken(value: "of Ann"), AccessToken(value: "of Bob"))
+            let doors = stack.make(Loader { bob }, clock, nil, executor: nil, policy: AccessTokenPolicy())
+            let shown = try #require(doors.async as? any SessionShowing)
+            await onThreadOfItsOwn { doors.signIn(ann) }
+            try await shown.lookAtStore { StoredSession(token: ann, subject: "Ann") }
+            let status = try await send(doors, world) { token in
+                if found == .userOfTheNewToken {
+                    await doors.async.invalidate(ann)
+                    _ = try? await doors.async.token()
+                }
+                let stored = found == .nobody ? nil : StoredSession(token: bob, subject: "Bob")
+                try? await shown.lookAtStore { stored }
+                return server.status(for: token)
+            }
+            #expect(status == 401)
+            #expect(server.sent == ["of Ann"])
+        }
+    }
+
     // MARK: A server that refuses every token
 
     /// A stack whose loader brings T1, T2, …; and how many it has brought.
@@ -200,6 +231,19 @@ struct RepeatedRequestTests {
         _ = try await send(doors, .async) { server.status(for: $0) }
         #expect(server.sent.suffix(2) == ["of Bob", "T4"])
         #expect(loads() == 4)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `is sent again for another user, whatever the last one's server refused`(_ engine: Engine) async throws {
+        let server = Server()
+        let (doors, loads) = countingStack(engine == .queue ? .queue : .actor)
+        let shown = try #require(doors.async as? any SessionShowing)
+        try await shown.lookAtStore { StoredSession(subject: "Ann") }
+        for _ in 1...3 { _ = try await send(doors, .async) { server.status(for: $0) } }
+        try await shown.lookAtStore { StoredSession(subject: "Bob") }
+        _ = try await send(doors, .async) { server.status(for: $0) }
+        #expect(server.sent.suffix(2) == ["T4", "T5"])
+        #expect(loads() == 5)
     }
 
     /// Does something when it is read, once.

@@ -6,7 +6,7 @@ import AccessTokenGCD
 // An adapter hands the questions of `withToken` on to the service that it stands for.
 
 extension CallbackServiceAdapter: RequestRepeating {
-    package var sessionEpoch: Int? { (base as? any RequestRepeating)?.sessionEpoch }
+    package var userEpoch: Int? { (base as? any RequestRepeating)?.userEpoch }
 
     package func withRepeatedRequests<Result: Sendable>(
         _ body: (inout RepeatedRequests, _ now: Date) -> Result
@@ -16,7 +16,7 @@ extension CallbackServiceAdapter: RequestRepeating {
 }
 
 extension AsyncServiceAdapter: RequestRepeating {
-    package var sessionEpoch: Int? { (base as? any RequestRepeating)?.sessionEpoch }
+    package var userEpoch: Int? { (base as? any RequestRepeating)?.userEpoch }
 
     package func withRepeatedRequests<Result: Sendable>(
         _ body: (inout RepeatedRequests, _ now: Date) -> Result

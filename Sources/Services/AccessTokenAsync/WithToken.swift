@@ -17,7 +17,8 @@ extension AsyncAccessTokenProviding {
     /// the token's age.
     ///
     /// A rejection is handed on, and there is no second run, in two cases:
-    /// - The session has ended, or another one has begun: the request of one user is not sent with another's token.
+    /// - The session has ended, or another one has begun, or a look has found nobody or another user signed in: the
+    ///   request of one user is not sent with another's token.
     /// - In the last 60 seconds, two tokens in a row were rejected although each was loaded for a second run. A server
     ///   that refuses every token would cost a load for each request.
     ///
@@ -52,22 +53,22 @@ extension AsyncAccessTokenProviding {
         var session: Int?
         var token: AccessToken
         repeat {
-            session = service?.sessionEpoch
+            session = service?.userEpoch
             token = try await self.token()
             // Of a session that has begun meanwhile, or of the one before?
-        } while session != service?.sessionEpoch
+        } while session != service?.userEpoch
         let rejection = try await attempt(isRejected, send, with: token)
         guard rejection.isRejected, !pausesRepeating || service?.mayRepeat(in: session) ?? true else {
             return try rejection.outcome.get()
         }
         await invalidate(token)
-        guard session == service?.sessionEpoch else { return try rejection.outcome.get() }
+        guard session == service?.userEpoch else { return try rejection.outcome.get() }
         let next: AccessToken
         do { next = try await self.token() } catch {
-            guard session == service?.sessionEpoch else { return try rejection.outcome.get() }
+            guard session == service?.userEpoch else { return try rejection.outcome.get() }
             throw error
         }
-        guard session == service?.sessionEpoch else { return try rejection.outcome.get() }
+        guard session == service?.userEpoch else { return try rejection.outcome.get() }
         let second = try await attempt(isRejected, send, with: next)
         if pausesRepeating { service?.repeated(with: next, isRejected: second.isRejected, in: session) }
         return try second.outcome.get()
@@ -89,7 +90,7 @@ extension AsyncAccessTokenProviding {
 }
 
 extension AsyncAccessTokenService: RequestRepeating {
-    package nonisolated var sessionEpoch: Int? { snapshot.sessionEpoch }
+    package nonisolated var userEpoch: Int? { snapshot.userEpoch }
 
     package nonisolated func withRepeatedRequests<Result: Sendable>(
         _ body: (inout RepeatedRequests, _ now: Date) -> Result

@@ -5,8 +5,9 @@ package import AccessTokenFoundation
 /// The services of this package answer, and adapters hand the questions on. A service of others has no answer that is
 /// known here: `nil`, and a request is sent once more whatever has become of others.
 package protocol RequestRepeating: Sendable {
-    /// Changes at sign-in and sign-out: a request of one session is not repeated in another.
-    var sessionEpoch: Int? { get }
+    /// Grows at sign-in and sign-out, and when a look finds another user, or nobody any more: a request of one session
+    /// is not repeated in another.
+    var userEpoch: Int? { get }
 
     /// What became of requests that were sent once more.
     func withRepeatedRequests<Result: Sendable>(_ body: (inout RepeatedRequests, _ now: Date) -> Result) -> Result?

@@ -13,6 +13,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         @usableFromInline package var cached: CachedToken?
         var load: Load.ID?
         var sessionEpoch = 0
+        /// Changes with the session, and where a look has found another user, or nobody any more.
+        var userEpoch = 0
 
         /// For those who show the session; no caller of a token reads this.
         var outlook = SessionOutlook()
@@ -67,7 +69,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         published.read { $0.load == load }
     }
 
-    package var sessionEpoch: Int { published.read { $0.sessionEpoch } }
+    package var userEpoch: Int { published.read { $0.userEpoch } }
 
     package borrowing func view(at now: Date) -> SessionView {
         published.read { published in
@@ -114,6 +116,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
             cached: cached,
             load: machine.currentLoad,
             sessionEpoch: machine.sessionEpoch,
+            userEpoch: machine.sessionEpoch + machine.userChanges,
             outlook: machine.outlook,
             isSignedOut: machine.isSignedOut,
             changes: machine.changes

@@ -12,7 +12,8 @@ extension AccessTokenProviding {
     /// the token's age.
     ///
     /// A rejection is handed on, and there is no second run, in two cases:
-    /// - The session has ended, or another one has begun: the request of one user is not sent with another's token.
+    /// - The session has ended, or another one has begun, or a look has found nobody or another user signed in: the
+    ///   request of one user is not sent with another's token.
     /// - In the last 60 seconds, two tokens in a row were rejected although each was loaded for a second run. A server
     ///   that refuses every token would cost a load for each request.
     ///
@@ -79,12 +80,12 @@ extension AccessTokenProviding {
         }
 
         @Sendable func begin() {
-            let session = service?.sessionEpoch
+            let session = service?.userEpoch
             retrieve { result in
                 switch result {
                 case .failure(let error): answer(.failure(error))
                 // Of a session that has begun meanwhile, or of the one before?
-                case .success where session != service?.sessionEpoch: begin()
+                case .success where session != service?.userEpoch: begin()
                 case .success(let token):
                     run(with: token) { outcome in
                         let mayRepeat = answer.isPending && isRejection(outcome)
@@ -99,9 +100,9 @@ extension AccessTokenProviding {
         }
 
         @Sendable func runAgain(in session: Int?, after rejection: Outcome) {
-            guard session == service?.sessionEpoch else { return _ = answer(rejection) }
+            guard session == service?.userEpoch else { return _ = answer(rejection) }
             retrieve { result in
-                guard session == service?.sessionEpoch else { return _ = answer(rejection) }
+                guard session == service?.userEpoch else { return _ = answer(rejection) }
                 switch result {
                 case .failure(let error): answer(.failure(error))
                 case .success(let token):
@@ -124,7 +125,7 @@ extension AccessTokenProviding {
 }
 
 extension AccessTokenService: RequestRepeating {
-    package var sessionEpoch: Int? { snapshot.sessionEpoch }
+    package var userEpoch: Int? { snapshot.userEpoch }
 
     package func withRepeatedRequests<Result: Sendable>(
         _ body: (inout RepeatedRequests, _ now: Date) -> Result

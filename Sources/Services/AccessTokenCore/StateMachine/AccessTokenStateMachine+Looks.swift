@@ -24,7 +24,10 @@ extension AccessTokenStateMachine {
         if case .signedOut = session { return true }
         guard let found else {
             // Where nobody was known to be signed in, the load that is running may be the login.
-            if session.current != nil || outlook.isKnown && outlook.need == nil { withdrawToken() }
+            if session.current != nil || outlook.isKnown && outlook.need == nil {
+                userChanges += 1
+                withdrawToken()
+            }
             (outlook.stored, outlook.subject) = (nil, nil)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
@@ -34,7 +37,11 @@ extension AccessTokenStateMachine {
         let stored = found.token.flatMap { $0.secret == own?.token.secret ? nil : $0 }
         if let subject = found.subject {
             let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
-            if isOther, stored != nil || found.token == nil { withdrawToken() }
+            if isOther {
+                userChanges += 1
+                // A load may have brought the new user's token before.
+                if stored != nil || found.token == nil { withdrawToken() }
+            }
             outlook.subject = subject
         }
         outlook.stored = stored.flatMap { token in

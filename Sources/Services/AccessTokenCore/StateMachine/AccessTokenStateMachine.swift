@@ -17,7 +17,11 @@ package struct AccessTokenStateMachine: Sendable {
         // Compared: a look that finds what is known must not throw out another look.
         didSet { if outlook != oldValue { noteChange() } }
     }
-    /// How often one of the two has changed.
+    /// How often a look has found another user signed in, or nobody any more.
+    package internal(set) var userChanges = 0 {
+        didSet { noteChange() }
+    }
+    /// How often one of these has changed.
     package private(set) var changes: UInt32 = 0
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
