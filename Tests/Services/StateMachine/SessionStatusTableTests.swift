@@ -224,6 +224,62 @@ struct SessionStatusTableTests {
         #expect(story.status == .signedIn)
     }
 
+    @Test func `is expired when a session is stored where a look found none`() {
+        var story = Story()
+        story.app(finds: nil)
+        story.app(finds: StoredSession())
+        #expect(story.status == .expired)
+        // The loader has removed what the server refused.
+        var other = self.story(afterALoadThatFailsWith: Ended())
+        other.app(finds: nil)
+        other.app(finds: StoredSession())
+        #expect(other.status == .expired)
+    }
+
+    @Test func `is expired when another token is stored that has expired`() {
+        var story = Story()
+        story.app(finds: StoredSession(token: old, needsLogin: true))
+        story.time(passes: 3_600)
+        story.app(finds: StoredSession(token: new))
+        #expect(story.status == .expired)
+    }
+
+    @Test(arguments: [Ended(), AccessTokenError.signedOut] as [any Error])
+    func `stays as a load has found it, whatever the store has kept`(_ error: any Error) {
+        let kept = StoredSession(token: Story().token("kept", lasting: -1))
+        for stored in [StoredSession(), kept] {
+            // A load that was asked before any look, and one that was asked after a look.
+            var story = story(afterALoadThatFailsWith: error)
+            let status = story.status
+            for _ in 1...2 { story.app(finds: stored) }
+            #expect(story.status == status)
+            var other = Story()
+            other.app(finds: stored)
+            other.calls("Ann")
+            other.load(1, failsWith: error)
+            other.app(finds: stored)
+            #expect(other.status == status)
+        }
+    }
+
+    @Test func `needs a login when a load says so later than a look found nothing`() {
+        var story = Story()
+        story.app(finds: nil)
+        story.calls("Ann")
+        story.load(1, failsWith: Ended())
+        story.app(finds: StoredSession())
+        #expect(story.status == .needsLogin)
+        var other = Story()
+        other.app(finds: nil)
+        other.calls("Ann")
+        other.load(1, brings: old)
+        other.server(rejects: old)
+        other.calls("Bob")
+        other.load(2, failsWith: Ended())
+        other.app(finds: StoredSession())
+        #expect(other.status == .needsLogin)
+    }
+
     @Test func `changes the user, whose token is not that of the one before`() {
         var story = Story(token: old)
         story.app(finds: StoredSession(token: old, subject: "Ann"))

@@ -11,6 +11,7 @@ extension AccessTokenStateMachine {
     /// | another user's session | is not handed out any more; the next call loads | that of the stored token |
     /// | a session that needs a login | stays | `needsLogin` |
     /// | a valid token that the service has not | stays | `signedIn`: the next load finds that token |
+    /// | a session that was stored since the last look | stays | that of the service's token; no login is needed |
     /// | anything else | stays | as before |
     ///
     /// In the first two rows, what a load brings that runs already is not handed out either, unless it is the stored
@@ -28,13 +29,15 @@ extension AccessTokenStateMachine {
                 userChanges += 1
                 withdrawToken()
             }
-            (outlook.stored, outlook.subject) = (nil, nil)
+            (outlook.stored, outlook.subject, outlook.lastLook) = (nil, nil, .nothing)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
         }
         outlook.isKnown = true
         let own = session.current ?? session.tokenToReplace
         let stored = found.token.flatMap { $0.secret == own?.token.secret ? nil : $0 }
+        let isNews = outlook.isNews(stored)
+        outlook.lastLook = .session(found.token)
         if let subject = found.subject {
             let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
             if isOther {
@@ -50,7 +53,7 @@ extension AccessTokenStateMachine {
         }
         if found.needsLogin {
             loginIsNeeded(.user, LoggedError(type: "StoredSession", code: "needsLogin"))
-        } else if outlook.stored != nil {
+        } else if outlook.stored != nil || isNews {
             // Somebody else has signed in.
             outlook.need = nil
         }
@@ -70,6 +73,7 @@ extension AccessTokenStateMachine {
     ///
     /// A session that the server has ended is gone at the next load: that is nothing new.
     mutating func loginIsNeeded(_ need: LoginNeed, _ error: LoggedError?) {
+        if need == .user { outlook.forgetEmptyLook() }
         guard outlook.need == nil || (outlook.need == .nobody && need == .user) else { return }
         outlook.need = need
         report(.init(.loginNeeded, errorType: error?.type, errorCode: error?.code))

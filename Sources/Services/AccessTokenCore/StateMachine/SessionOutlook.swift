@@ -9,6 +9,13 @@ package struct SessionOutlook: Equatable, Sendable {
         let until: Date
     }
 
+    /// What a look has found.
+    enum Look: Equatable, Sendable {
+        case nothing
+        /// A session, and the token that is stored of it.
+        case session(AccessToken?)
+    }
+
     /// Why only a login helps; `nil` as long as the next call may succeed.
     var need: LoginNeed?
     /// Whether anybody has said that there is a session.
@@ -21,12 +28,31 @@ package struct SessionOutlook: Equatable, Sendable {
         set { exactSubject = newValue.map { ExactString($0) } }
     }
     @Seldom private var exactSubject: ExactString?
+    /// The last look, by which the next one tells that somebody has signed in; `nil` if that would be old news.
+    @Seldom var lastLook: Look?
 
     init(isKnown: Bool = false) { self.isKnown = isKnown }
 
     /// A load or a sign-in has brought a token, which says more than earlier looks.
     mutating func tokenCame() {
         (need, stored, isKnown) = (nil, nil, true)
+        forgetEmptyLook()
+    }
+
+    /// A load knows more of the session than a look that found nothing.
+    mutating func forgetEmptyLook() {
+        if lastLook == .nothing { lastLook = nil }
+    }
+
+    /// Whether somebody else has stored a session, or has renewed it, since the last look.
+    ///
+    /// - Parameter token: what is stored now, unless it is the service's own token.
+    func isNews(_ token: AccessToken?) -> Bool {
+        switch lastLook {
+        case nil: false
+        case .nothing: true
+        case .session(let last): token.map { $0.secret != last?.secret } ?? false
+        }
     }
 
     /// The status of a session that has this token, or none; and until when, if nothing happens.
