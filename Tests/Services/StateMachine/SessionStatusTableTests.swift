@@ -302,6 +302,54 @@ struct SessionStatusTableTests {
         #expect(story.token(of: "a view") == new)
     }
 
+    /// Another user was signed in between two looks, and a load has brought that user's token.
+    @Test func `has the user of the last look again, and no token that came between the looks`() {
+        var story = Story(token: old)
+        story.app(finds: StoredSession(token: old, subject: "Ann"))
+        story.server(rejects: old)
+        story.calls("a view")
+        story.load(1, brings: story.token("Bob's"))
+        story.app(finds: StoredSession(token: new, subject: "Ann"))
+        story.calls("another view")
+        #expect(story.replacing == [old, story.token("Bob's")])
+        story.load(2, brings: new)
+        #expect(story.token(of: "another view") == new)
+    }
+
+    @Test func `has the same user when a load has renewed the session, and another process renews it again`() {
+        var story = Story(token: old)
+        story.app(finds: StoredSession(token: old, subject: "Ann"))
+        story.server(rejects: old)
+        story.calls("a view")
+        story.load(1, brings: new)
+        story.app(finds: StoredSession(token: new, subject: "Ann"))
+        story.app(finds: StoredSession(token: story.token("newer"), subject: "Ann"))
+        story.calls("another view")
+        #expect(story.token(of: "another view") == new)
+    }
+
+    @Test func `has the same user when a load brings the token that a look has found`() {
+        var story = Story(token: old)
+        story.server(rejects: old)
+        story.app(finds: StoredSession(token: new, subject: "Ann"))
+        story.calls("a view")
+        story.load(1, brings: new)
+        story.app(finds: StoredSession(token: story.token("newer"), subject: "Ann"))
+        story.calls("another view")
+        #expect(story.token(of: "another view") == new)
+    }
+
+    /// A loader may exchange what is stored for other tokens: each look would have one more loaded.
+    @Test func `has the same user when loads bring tokens that are not the stored ones`() {
+        var story = Story()
+        for _ in 1...3 {
+            story.app(finds: StoredSession(token: old, subject: "Ann"))
+            story.calls("a view")
+            if story.waits("a view") { story.load(1, brings: new) }
+        }
+        #expect(story.loads.count == 1)
+    }
+
     @Test func `has no user of the session before`() {
         var story = Story(token: old)
         story.app(finds: StoredSession(token: old, subject: "Ann"))

@@ -185,7 +185,7 @@ extension AccessTokenStateMachine {
         }
         if !isGood { cached.serveThoughExpired(within: policy.minimumLoadInterval, of: now) }
         session = .current(cached)
-        outlook.tokenCame()
+        outlook.tokenCame(token)
         return .answer(.success(token))
     }
 
@@ -252,7 +252,7 @@ extension AccessTokenStateMachine {
 
     private mutating func adopt(_ late: CachedToken) {
         session = .current(late)
-        outlook.tokenCame()
+        outlook.tokenCame(late.token)
         report(.init(.adoptedLateAnswer, load: late.load))
     }
 }

@@ -16,7 +16,8 @@ extension AccessTokenStateMachine {
     ///
     /// In the first two rows, what a load brings that runs already is not handed out either, unless it is the stored
     /// token, or a look finds nothing where nobody was known to be signed in. The present user is told from another one
-    /// only where both looks say a subject.
+    /// only where both looks say a subject. If a token has come between the looks, and yet another one was stored after
+    /// the first look, the session counts as another user's: a user who was signed in between may have that token.
     ///
     /// - Parameter changes: those that there were when the look began.
     /// - Returns: `false` if the session has changed since: the look may be older than what is known, and is ignored.
@@ -30,6 +31,7 @@ extension AccessTokenStateMachine {
                 withdrawToken()
             }
             (outlook.stored, outlook.subject, outlook.lastLook) = (nil, nil, .nothing)
+            outlook.isSubjectOld = false
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
         }
@@ -40,11 +42,14 @@ extension AccessTokenStateMachine {
         outlook.lastLook = .session(found.token)
         if let subject = found.subject {
             let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
-            if isOther {
+            // The token that came between the looks may be of a user whom no look has found.
+            let isUnsure = outlook.subject != nil && outlook.isSubjectOld && isNews && stored != nil
+            if isOther || isUnsure {
                 userChanges += 1
                 // A load may have brought the new user's token before.
                 if stored != nil || found.token == nil { withdrawToken() }
             }
+            if isUnsure || stored == nil { outlook.isSubjectOld = false }
             outlook.subject = subject
         }
         outlook.stored = stored.flatMap { token in

@@ -28,14 +28,21 @@ package struct SessionOutlook: Equatable, Sendable {
         set { exactSubject = newValue.map { ExactString($0) } }
     }
     @Seldom private var exactSubject: ExactString?
+    /// Whether the service's token has come since, and was not what the look had found: it may be another user's.
+    var isSubjectOld = false
     /// The last look, by which the next one tells that somebody has signed in; `nil` if that would be old news.
     @Seldom var lastLook: Look?
 
     init(isKnown: Bool = false) { self.isKnown = isKnown }
 
     /// A load or a sign-in has brought a token, which says more than earlier looks.
-    mutating func tokenCame() {
+    mutating func tokenCame(_ token: AccessToken) {
         (need, stored, isKnown) = (nil, nil, true)
+        if case .session(let last?) = lastLook, last.secret == token.secret {
+            isSubjectOld = false
+        } else {
+            isSubjectOld = true
+        }
         forgetEmptyLook()
     }
 
