@@ -189,6 +189,32 @@ struct SigningOutTests {
         }
     }
 
+    @TaskLocal private static var isSigningOut = false
+
+    /// The app may sign out inside of a lock that the loader needs when it is cancelled.
+    @Test(arguments: [Stack.queueAsyncLoader, .actor])
+    func `sign-out cancels a load on another thread than the caller's`(_ stack: Stack) async {
+        let load = StubbornLoad()
+        let wasInside = Locked<Bool?>(nil)
+        let loader = Loader {
+            try await withTaskCancellationHandler {
+                try await load.loader.load()
+            } onCancel: {
+                wasInside.withLock { $0 = Self.isSigningOut }
+            }
+        }
+        let doors = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy())
+        doors.callback.callFromLegacyCode { _ in }
+        await load.isRunning.wait()
+        await onThreadOfItsOwn {
+            Self.$isSigningOut.withValue(true) { doors.callback.signOutFromLegacyCode {} }
+        }
+        await load.isCancelled.wait()
+        load.mayEnd.happen()
+        await yieldUntil { wasInside.withLock { $0 } != nil }
+        #expect(wasInside.withLock { $0 } == false)
+    }
+
     @Test(arguments: Engine.allCases)
     func `sign-out cancels a load of an earlier session as well`(_ engine: Engine) async throws {
         let load = CancellableLoad()

@@ -322,7 +322,9 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     }
 
     private func cancel(_ loads: [Load]) {
-        afterwards { for load in loads { load.cancelled.fire() } }
+        guard !loads.isEmpty else { return }
+        // What a loader does when it is cancelled is not done on the thread of the caller, who may have a lock.
+        afterwards { TaskStarter()() { for load in loads { load.cancelled.fire() } } }
     }
 
     /// Calls `done` when the loader has forgotten every session that has ended.
