@@ -389,6 +389,47 @@ struct SessionStatusTests {
         #expect(clock.wasReleasing.withLock { $0 } == false)
     }
 
+    /// A clock that says what it is asked for, and runs no timer.
+    private final class ScriptedClock: AccessTokenClock {
+        private let readings = Locked<[Date]>([])
+        private let delays = Locked<[TimeInterval]>([])
+        let isAsked = Event()
+        private let start = Date(timeIntervalSinceReferenceDate: 0)
+
+        var lastDelay: TimeInterval? { delays.withLock { $0.last } }
+
+        func tells(_ seconds: [TimeInterval]) { readings.withLock { $0 = seconds.map { start + $0 } } }
+
+        var now: Date { readings.withLock { $0.isEmpty ? nil : $0.removeFirst() } ?? start }
+
+        func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+            delays.withLock { $0.append(delay) }
+            isAsked.happen()
+            return AccessTokenTimer {}
+        }
+    }
+
+    /// A token may be valid for ever, or expire between two readings of the clock.
+    @Test(arguments: [(Date.distantFuture, 3_155_760_000), (Date(timeIntervalSinceReferenceDate: 3_600), 0)])
+    func `asks a clock for no delay that is negative, or longer than a century`(
+        _ expiration: Date,
+        _ delay: TimeInterval
+    ) async {
+        let clock = ScriptedClock()
+        let service = AccessTokenService(
+            token: AccessToken(value: "token", expiration: expiration),
+            loader: Loader { [token] in token },
+            clock: clock
+        )
+        let watch = SessionWatch(of: service) { _ in
+        } onEnd: {
+        }
+        clock.tells([3_569, 3_571])
+        watch.signal()
+        await clock.isAsked.wait()
+        #expect(clock.lastDelay == delay)
+    }
+
     @Test @MainActor func `is looked at once in a second at most`() async throws {
         let looks = Locked(0)
         let service = try service(.actor) { [token] in token }

@@ -60,7 +60,9 @@ package final class SessionWatch: Sendable {
     private func plan(_ instant: Date, by clock: any AccessTokenClock) {
         var next: AccessTokenTimer?
         if instant != .distantFuture {
-            next = clock.schedule(after: instant.timeIntervalSince(clock.now)) { [weak self] in self?.signal() }
+            // The clock may be an app's, and the instant may have come.
+            let delay = min(max(0, instant.timeIntervalSince(clock.now)), .century)
+            next = clock.schedule(after: delay) { [weak self] in self?.signal() }
         }
         timer.withLock { timer in
             defer { timer = next }
