@@ -16,6 +16,8 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
         let error: any Error
         let time: Date
         let pause: TimeInterval
+        /// The load that failed, if a service of this package has asked for it.
+        let load: Load.ID?
     }
 
     private let base: any AsyncAccessTokenLoader
@@ -49,9 +51,12 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
         let session = signOuts.withLock { $0 }
         if let error = recentError() { throw error }
         do {
-            return try await base.load(replacing: old)
+            let token = try await base.load(replacing: old)
+            forgetFailure()
+            return token
         } catch {
-            if isWorthRemembering(error) { remember(error, of: session) }
+            // A load past its deadline was replaced, perhaps by one that succeeded.
+            if AccessTokenLoad.isWanted, isWorthRemembering(error) { remember(error, of: session) }
             throw error
         }
     }
@@ -70,8 +75,14 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
 
     private func recentError() -> (any Error)? {
         let now = clock.now
+        let load = LoadContext.currentLoads.last
         return failure.withLock { failure in
             guard let last = failure else { return nil }
+            // A failure of the session before says nothing of this one.
+            guard last.load?.service != load?.service || last.load?.sessionEpoch == load?.sessionEpoch else {
+                failure = nil
+                return nil
+            }
             let age = now.timeIntervalSince(last.time)
             // A wall clock that was set back must not prolong it.
             guard age >= 0, age < last.pause else {
@@ -85,7 +96,8 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
     /// A load that fails after its session's end says nothing about the next one.
     private func remember(_ error: any Error, of session: Int) {
         let asked = min(longestPause, (error as? OAuthError)?.retryAfter ?? 0)
-        let last = Failure(error: error, time: clock.now, pause: max(pause, asked))
+        let load = LoadContext.currentLoads.last
+        let last = Failure(error: error, time: clock.now, pause: max(pause, asked), load: load)
         failure.withLock { failure in
             if signOuts.withLock({ $0 }) == session { failure = last }
         }

@@ -95,4 +95,50 @@ struct ThrottlingLoaderTests {
         await #expect(throws: down) { try await load.valueInTime }
         #expect(try await loader.load(replacing: nil) == token)
     }
+
+    @Test func `a failure answers nobody after a sign-in`() async throws {
+        let service = AsyncAccessTokenService(loader: throttling(ListLoader(.failure(down), .success(token))))
+        await #expect(throws: down) { try await service.token() }
+        await #expect(throws: down) { try await service.token() }
+        await service.signIn()
+        #expect(try await service.token() == token)
+    }
+
+    @Test func `a load that fails past its deadline does not fail the next load`() async throws {
+        let (isInside, mayLeave, hasFailed) = (Event(), Event(), Event())
+        let base = ListLoader(.failure(down), .success(token), .success(AccessToken(value: "B"))) { number in
+            guard number == 1 else { return }
+            isInside.happen()
+            await mayLeave.wait()
+        }
+        let service = AsyncAccessTokenService(loader: throttling(base), clock: clock) { event in
+            if event.kind == .ignoredWorthlessAnswer { hasFailed.happen() }
+        }
+        let caller = Task { try await service.token() }
+        await isInside.wait()
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        #expect(try await service.token() == token)
+        mayLeave.happen()
+        await hasFailed.wait()
+        await service.invalidate(token)
+        #expect(try await service.token().value == "B")
+    }
+
+    @Test func `a failure answers nobody after a load that succeeds`() async throws {
+        let (isInside, mayLeave) = (Event(), Event())
+        let base = ListLoader(.success(token), .failure(down), .success(token)) { number in
+            guard number == 1 else { return }
+            isInside.happen()
+            await mayLeave.wait()
+        }
+        let loader = throttling(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await isInside.wait()
+        await expectFailures(2, down, of: loader)
+        mayLeave.happen()
+        #expect(try await load.valueInTime == token)
+        #expect(try await loader.load(replacing: nil) == token)
+        #expect(base.loads == 3)
+    }
 }
