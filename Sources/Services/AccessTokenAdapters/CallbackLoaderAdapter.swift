@@ -7,8 +7,9 @@ import AccessTokenSynchronization
 /// **Concurrency** Each load is a task of its own, on the executor given.
 ///
 /// **Cancellation** The task of a load is cancelled at the sign-out of an ``AccessTokenService`` that has this loader,
-/// also if the load is past its deadline, and for no other reason (X2). A load that was given up before its task could
-/// begin is not begun.
+/// also if the load is past its deadline, and for no other reason (X2). A service of your own that calls this loader
+/// inside of a load of another service, or in a `Task {}` that such a load starts, has its load cancelled at the other
+/// service's sign-out: call it in a `Task.detached`. A load that was given up before its task could begin is not begun.
 public final class CallbackLoaderAdapter: AccessTokenLoader {
     private let base: any AsyncAccessTokenLoader
     private let startTask: TaskStarter
