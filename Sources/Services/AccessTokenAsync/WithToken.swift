@@ -14,7 +14,8 @@ extension AsyncAccessTokenProviding {
     /// recognises, or by throwing ``AccessTokenError/tokenRejected``. Then the token that was sent is invalidated
     /// (clause I1), and one load follows, however many callers were rejected (I3). Everything else is handed on: other
     /// responses and errors, and the outcome of the second run, even if that is a rejection too, since it is not about
-    /// the token's age.
+    /// the token's age. If `send` calls `withToken` of another service, an ``AccessTokenError/tokenRejected`` of that
+    /// call rejects this token as well: make another error of it.
     ///
     /// A rejection is handed on, and there is no second run, in two cases:
     /// - The session has ended, or another one has begun, or a look has found nobody or another user signed in: the
