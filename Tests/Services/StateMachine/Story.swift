@@ -45,6 +45,9 @@ struct Story {
     }
     var subject: String? { machine.outlook.subject }
     var changes: UInt32 { machine.changes }
+    /// The token that callers are given, if it is valid.
+    var published: AccessToken? { machine.publishedToken.flatMap { $0.isUsable(at: now) ? $0.token : nil } }
+    var userChanges: Int { machine.userChanges }
 
     /// What was reported until now.
     var events: [AccessTokenEvent.Kind] {

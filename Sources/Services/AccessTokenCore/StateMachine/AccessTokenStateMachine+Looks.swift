@@ -25,11 +25,10 @@ extension AccessTokenStateMachine {
         guard changes == self.changes else { return false }
         if case .signedOut = session { return true }
         guard let found else {
+            // A load may have found that before.
+            if outlook.lastLook != .nothing { userChanges += 1 }
             // Where nobody was known to be signed in, the load that is running may be the login.
-            if session.current != nil || outlook.isKnown && outlook.need == nil {
-                userChanges += 1
-                withdrawToken()
-            }
+            if session.current != nil || outlook.isKnown && outlook.need == nil { withdrawToken() }
             (outlook.stored, outlook.subject, outlook.lastLook) = (nil, nil, .nothing)
             outlook.isSubjectOld = false
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
