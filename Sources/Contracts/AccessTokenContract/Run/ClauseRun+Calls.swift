@@ -275,6 +275,7 @@ extension ClauseRun {
         let lane = Lane("sign-out")
         let hasReturned = Locked(false)
         let mayWaitForLoad = !openLoads.isEmpty
+        let lines = log.lines
         try await perform("the closure signOut:", on: lane) { [log] in
             lane.start {
                 await signOut()
@@ -289,6 +290,11 @@ extension ClauseRun {
         if !mayWaitForLoad, try await !(isKnown ? comes(goesOn) : wait(until: goesOn)) {
             let violation = violation("the closure signOut: to return", "it does not; \(situation)")
             throw context.wording.id == .o3 ? violation : NotJudged(judge: .o3, violation: violation)
+        }
+        // On its way through queues of a busy machine, it would end the session that the next step begins. It answers
+        // those who wait, or cancels the load, where it arrives.
+        if mayWaitForLoad, !conditions.broken.contains(.o4) {
+            _ = await log.wait(0.5) { [log] in hasReturned.withLock { $0 } || log.lines > lines }
         }
         await settle()
         if !hasReturned.withLock({ $0 }) { log.happened("sign-out has not returned yet") }
