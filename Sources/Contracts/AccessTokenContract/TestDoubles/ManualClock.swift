@@ -4,7 +4,7 @@ public import Foundation
 
 /// A clock that stands still until a test moves it: no test sleeps.
 ///
-/// The clock begins at a fixed day. A loader of a test takes its time from the same clock: an expiration that is an hour
+/// The clock begins at a fixed day. A test's loader takes its time from the same clock: an expiration that is an hour
 /// after `Date.now` is not an hour after ``now``. Where a loader goes by the time of the system, write
 /// `ManualClock(now: .now)`.
 ///

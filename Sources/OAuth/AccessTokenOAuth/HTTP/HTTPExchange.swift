@@ -8,7 +8,7 @@ import FoundationNetworking
 /// Sends one request, and hands over its reply, or the reason why there is none, exactly once.
 ///
 /// It follows no redirect and gives no password away. The caller can leave at any time; the connection then closes as
-/// soon as that is safe. On Linux it is safe once the reply has begun, or the time of the exchange is over: cancelling a
+/// soon as that is safe. On Linux it is safe once the reply has begun, or the time of the exchange is over: to cancel a
 /// task at the moment in which its connection is refused crashes the process, or stops it for ever.
 final class HTTPExchange: NSObject, Sendable {
     typealias Outcome = Result<HTTPReply, HTTPFailure>

@@ -1,9 +1,9 @@
 /// A sentence by which a server says to a person why there is no token.
 ///
 /// Many servers have no word for a dead refresh token, or hide it behind `invalid_request`. Their sentences are alike:
-/// the refresh token, and what is wrong with it, a few words apart. A word that is not known here, in front of the token
-/// or in between, may speak of something else, such as the client, a route, or the kind of grant: such a sentence ends
-/// no session. A sentence is looked at where no word decides.
+/// the refresh token, and what is wrong with it, a few words apart. A word that is not known here, before the token or
+/// in between, may speak of something else, such as the client, a route, or the kind of grant: such a sentence ends no
+/// session. A sentence is looked at where no word decides.
 struct ReplySentence {
     private static let longestText = 600
 
@@ -25,9 +25,7 @@ struct ReplySentence {
             }
             switch character {
             case _ where character.isLetter || character.isNumber: word += character.lowercased()
-            case ".", ",", ";", "!", "?", "(", ")",
-                _ where character.isNewline:
-                parts.append(".")
+            case _ where character.isNewline || ".,;!?()".contains(character): parts.append(".")
             case ":": parts.append(":")
             // "expired access/refresh token"
             case "/" where parts.last != "access": parts.append("/")
@@ -107,15 +105,13 @@ struct ReplySentence {
     /// What may stand in front of a token that something is said of: "the provided value for the input parameter".
     private static let introductions: Set = [
         "the", "this", "that", "your", "a", "an", "no", "missing", "user", "s", "old", "current", "previous",
-        "provided",
-        "supplied", "given", "passed", "sent", "presented", "submitted", "specified", "received", "access", "or", "and",
-        "oauth", "oauth2", "value", "for", "of", "input", "parameter", "error", "err", "because", "either",
+        "provided", "supplied", "given", "passed", "sent", "presented", "submitted", "specified", "received", "access",
+        "or", "and", "oauth", "oauth2", "value", "for", "of", "input", "parameter", "error", "err", "because", "either",
     ]
     /// What may stand between a token and what is wrong with it: "that you sent has already been".
     private static let links: Set = [
-        "is", "was", "are", "were", "has", "have", "had", "been", "be", "does", "do", "did", "could", "can", "t", "it",
-        "a", "an", "the", "this", "that", "which", "you", "user", "already", "now", "also", "either", "or", "and",
-        "any",
+        "is", "was", "are", "were", "has", "have", "had", "been", "be", "does", "do", "did", "could", "t", "it", "a",
+        "an", "the", "this", "that", "which", "you", "user", "already", "now", "also", "either", "or", "and", "any",
         "more", "longer", "anymore", "provided", "supplied", "given", "passed", "sent", "presented", "submitted",
         "specified", "received", "value", "error", "old", "because",
     ]
@@ -124,7 +120,7 @@ struct ReplySentence {
         "by", "due", "since", "after", "at", "for", "please", "token", "session", "detected", "again", "so",
     ])
     private static let prepositions: Set = ["in", "within", "inside", "on", "from", "with"]
-    /// Where a server keeps its tokens, and not where it looks for what the client sent: "not found in the request body".
+    /// Where a server keeps its tokens, and not where it looks for what came: "not found in the request body".
     private static let places: Set = [
         "database", "db", "store", "storage", "cache", "redis", "system", "server", "records", "table", "list",
     ]
@@ -158,11 +154,10 @@ struct ReplySentence {
         }
     }
 
-    /// Whether a word begins a clause, or stands behind one of these or behind what says that it is dead.
+    /// Whether a word begins the sentence, or stands behind one of these or behind what says that it is dead.
     private func stands(at index: Int, behind articles: Set<String>) -> Bool {
         guard index > 0 else { return true }
-        let before = parts[index - 1]
-        return articles.contains(before) || Self.deadBefore.contains(before) || [".", ":"].contains(before)
+        return articles.contains(parts[index - 1]) || Self.deadBefore.contains(parts[index - 1])
     }
 
     private func isDead(_ subject: ClosedRange<Int>, behind: Set<String>) -> Bool {

@@ -67,6 +67,8 @@ struct ReplySentenceTests {
             "unknown method RefreshToken for service auth.v1.Auth", "rpc RefreshToken is unknown",
             "upstream service refresh-token-service is inactive", "Unknown operation refreshToken",
             "The lambda function refresh_token could not be found", "ENOENT: function refresh-token removed",
+            "Client authentication failed: token expired", "Signature mismatch. Token expired.",
+            "A refresh token can be revoked",
             // Of one that failed to refresh a token.
             "Failed to refresh token: invalid client secret", "Unable to refresh token: unknown client",
             "failed to refresh token: context canceled", "Could not refresh token: database connection terminated",
