@@ -18,6 +18,7 @@ import Synchronization
 @Suite("On sixteen threads", .takesTurns, .serialized, .endsHangs)
 struct ManyThreadsTests {
     static let threads = 16
+    private static let rounds = Effort.isThorough ? 500 : 100
 
     /// What came of the calls of a test.
     private final class Tally: Sendable {
@@ -110,7 +111,7 @@ struct ManyThreadsTests {
         // Even: this token is there. Odd: there is none. `nil`: it changes.
         let phase = Locked<Int?>(nil)
         let tally = await onThreads { _ in
-            for number in 1...500 {
+            for number in 1...Self.rounds {
                 service.signIn(Self.token(2 * number))
                 phase.withLock { $0 = 2 * number }
                 sched_yield()
@@ -190,7 +191,7 @@ struct ManyThreadsTests {
         let calls = Locked<[Int]>([])
         let areAnswered = DispatchGroup()
         let tally = await onThreads { _ in
-            for round in 1...500 {
+            for round in 1...Self.rounds {
                 if round.isMultiple(of: 7) {
                     service.signOut {}
                     service.signIn()
