@@ -41,7 +41,8 @@ public final class TokenProofs: Sendable {
     /// Ask for each request, and for each hop of a redirect: a proof is good for one method, one URL and one use (RFC
     /// 9449, sections 4.2 and 7.1). The fields of a token that is bound to no key are those of a Bearer token.
     ///
-    /// **Failure** ``OAuthError/proofKeyLost``; what reading the key, signing, or the loader's store throws.
+    /// **Failure** ``OAuthError/proofKeyLost``; `AccessTokenError.signedOut` if the session has ended meanwhile; what
+    /// reading the key, signing, or the loader's store throws.
     ///
     /// - Parameters:
     ///   - method: as it is sent, such as `GET`.
@@ -88,6 +89,8 @@ public final class TokenProofs: Sendable {
         // of the same session, if another process has renewed it, or is rejected.
         let credential = try await store.load()?.credential
         if let credential, credential.accessTokens.contains(token.value) { learn(token, credential) }
+        // The session has ended, and nobody knows to which key the token is bound.
+        if credential == nil, keys != nil { throw AccessTokenError.signedOut }
         return try prover(credential?.proofKey)
     }
 

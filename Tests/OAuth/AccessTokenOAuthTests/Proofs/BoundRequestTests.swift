@@ -246,6 +246,20 @@ struct BoundRequestTests {
         }
     }
 
+    /// A sign-out, perhaps of another process, between the token and the proof: nobody knows the key any more.
+    @Test(arguments: SessionKind.allCases)
+    func `is not sent as Bearer when its session has ended`(kind: SessionKind) async throws {
+        try await withServer(replying: 200) { server in
+            let subject = try Subject(kind, server)
+            await subject.service.signIn(AccessToken(value: "at"))
+            try await subject.store.update { _ in .remove }
+            await #expect(throws: AccessTokenError.signedOut) {
+                try await subject.session.data(for: URLRequest(url: try server.resource))
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     /// Another process may have logged in anew: the token of the former session goes with the former key.
     @Test func `has the key of its own token, after another login as well`() async throws {
         try await withServer(replying: 200) { server in

@@ -223,7 +223,11 @@ struct KeyLifeTests {
             let token = try await loader.load(replacing: old)
             #expect(try await loader.proofs.prover(for: token) != nil)
             await loader.signOut()
-            #expect(try await loader.proofs.prover(for: token) == nil, "it is not kept in memory either")
+            // It is not kept in memory either, and the token does not go without it.
+            let url = try #require(URL(string: "https://api.example/notes"))
+            await #expect(throws: AccessTokenError.signedOut) {
+                try await loader.proofs.fields("GET", url, with: token)
+            }
         }
         #expect(removed == [try #require(key)])
     }
