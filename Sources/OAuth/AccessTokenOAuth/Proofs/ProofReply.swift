@@ -16,8 +16,10 @@ struct ProofReply: Sendable {
     /// RFC 9449, section 8.1.
     private static let nonceCharacters = Set((0x21...0x7E).filter { $0 != 0x22 && $0 != 0x5C } as [UInt8])
 
-    /// Seconds within which two clocks count as the same.
-    private static let smallestOffset: TimeInterval = 5
+    /// Seconds within which two clocks count as the same: a `Date` has no parts of a second.
+    ///
+    /// Not more: some servers take no proof of the future, not even of the next second.
+    private static let smallestOffset: TimeInterval = 1
 
     /// A new nonce, with a reply of any status (RFC 9449, section 8.2).
     let nonce: String?

@@ -188,6 +188,23 @@ struct NonceTests {
         }
     }
 
+    /// Some servers take no proof of the future, not even of the next second.
+    @Test(arguments: [-1.0, -1.7, -4])
+    func `of a time that is a little earlier is sent no proof of its future`(offset: TimeInterval) async throws {
+        let clock = ManualClock()
+        let now = clock.now.addingTimeInterval(offset)
+        try await withServer { connection, request in
+            let iat = request.proof?["iat"] as? Double ?? .infinity
+            let isPast = iat <= now.timeIntervalSince1970
+            let refusal = #"{"error":"invalid_dpop_proof"}"#
+            connection.reply(isPast ? 200 : 400, isPast ? Self.good : refusal, fields: ["Date": HTTPDate.text(now)])
+        } _: { server in
+            let endpoint = try bound(server, clock: clock)
+            _ = try await endpoint.exchange(.clientCredentials())
+            #expect(server.requests.count == 2)
+        }
+    }
+
     /// A server that judges by the right time, and whose `Date` is wrong by an hour.
     private func withWrongDate(
         _ refusals: [(number: Int, body: String, fields: [String: String])],
