@@ -4,9 +4,11 @@ import Foundation
 
 /// The keys to which credentials are bound (RFC 9449): each lives as long as its session.
 extension OAuthLoader {
-    /// Updates the store, and gives up the key of a session that has ended by that: a sign-out, a refusal, a new login.
+    /// Updates the store, and gives up the key of a session that has ended by that: a refusal, a new login.
+    ///
+    /// - Parameter keepsKey: whether the key is still needed: a sign-out gives it up after the revocation.
     @discardableResult
-    func updateStore(_ body: @escaping CredentialUpdate) async throws -> CredentialRecord? {
+    func updateStore(keepsKey: Bool = false, _ body: @escaping CredentialUpdate) async throws -> CredentialRecord? {
         guard let proofKeys = exchange.proofKeys else { return try await store.update(body) }
         let before = Locked<Data?>(nil)
         let record = try await store.update { record in
@@ -15,7 +17,7 @@ extension OAuthLoader {
         }
         learn(from: record)
         if let key = before.withLock({ $0 }), key != record?.credential.proofKey {
-            proofKeys.forget(key)
+            if !keepsKey { proofKeys.forget(key) }
             if record == nil { ownProofs?.forget() }
         }
         return record

@@ -155,7 +155,7 @@ extension OAuthLoader {
         func revocable() -> Credential? { found.withLock { $0 } ?? guess.withLock { $0 } }
         for attempt in 1...Self.mostRemovals {
             do {
-                let record = try await updateSession(of: subject) { record in
+                let record = try await updateSession(of: subject, keepsKey: true) { record in
                     // Another user's session goes on.
                     if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
                     // After the first attempt there may be a new session, which is not to end.
@@ -235,13 +235,14 @@ extension OAuthLoader {
     /// of the session that ends.
     private func updateSession(
         of subject: String? = nil,
+        keepsKey: Bool = false,
         _ body: @escaping CredentialUpdate
     ) async throws -> CredentialRecord? {
         let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in
             memory.replies.cancelAll(of: subject)
         }
         defer { timer.cancel() }
-        return try await updateStore(body)
+        return try await updateStore(keepsKey: keepsKey, body)
     }
 
     func revoke(_ credential: Credential) async {

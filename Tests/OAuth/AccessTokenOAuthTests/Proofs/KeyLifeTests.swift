@@ -232,6 +232,22 @@ struct KeyLifeTests {
         #expect(removed == [try #require(key)])
     }
 
+    /// Some servers want a proof there as well, and a key that is stored by its name cannot be read again.
+    @Test func `signs the revocation before it is given up`() async throws {
+        let removed = Locked<Set<Data>>([])
+        let keys = ProofKeys.ofThisMachine(
+            read: { key in removed.withLock { !$0.contains(key) } },
+            removed: { key in removed.withLock { _ = $0.insert(key) } }
+        )
+        try await withServer(Self.rotating) { server in
+            let credential = try bound()
+            let loader = OAuthLoader(endpoint: try endpoint(server, keys), store: MemoryCredentialStore(credential))
+            try await loader.endSession()
+            #expect(server.requests.map { $0.proof != nil } == [true])
+            #expect(removed.withLock { $0 } == [try #require(credential.proofKey)])
+        }
+    }
+
     /// The process removes the record as soon as the store allows.
     @Test func `is given up at a sign-out that the store cannot do`() async throws {
         let removed = Locked<Set<Data>>([])
