@@ -241,20 +241,27 @@ public struct TokenEndpoint: Sendable {
         // A login that polls too often says nothing about the exchanges of others.
         let isOfLine = grant.kind != .device
         let volley = gate.volley
-        try await send(grant.parameters, to: url, provedBy: key, limit: replyLimit) {
-            [ways, gate, proofKeys] result, secrets in
-            if isOfLine, case .success(let reply) = result {
-                gate.answered(reply.status, retryAfter: reply.retryAfter, of: volley)
-            }
-            switch result {
-            case .success(let reply):
-                let reader = TokenReplyReader(secrets: secrets, of: grant, ways: ways, isProved: key != nil)
-                let read = reader.read(reply).bound(to: key)
-                // Nobody else knows of a key that was made in vain.
-                if let made, read.proofKey == nil { proofKeys?.forget(made.stored) }
+        // Nobody else knows of a key that was made in vain.
+        let giveUpMade = { @Sendable [proofKeys] in if let made { proofKeys?.forget(made.stored) } }
+        do {
+            try await send(grant.parameters, to: url, provedBy: key, limit: replyLimit) {
+                [ways, gate] result, secrets in
+                if isOfLine, case .success(let reply) = result {
+                    gate.answered(reply.status, retryAfter: reply.retryAfter, of: volley)
+                }
+                let read: TokenReply
+                switch result {
+                case .success(let reply):
+                    let reader = TokenReplyReader(secrets: secrets, of: grant, ways: ways, isProved: key != nil)
+                    read = reader.read(reply).bound(to: key)
+                case .failure(let error): read = TokenReply(.failure(error))
+                }
+                if read.proofKey == nil { giveUpMade() }
                 exchange.settle(read)
-            case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
+        } catch {
+            giveUpMade()
+            throw error
         }
     }
 

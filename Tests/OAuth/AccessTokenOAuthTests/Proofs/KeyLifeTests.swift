@@ -285,7 +285,12 @@ struct KeyLifeTests {
         #expect(removed == [try #require(key)])
     }
 
-    @Test func `is given up when it was made for an exchange that brought nothing`() async throws {
+    enum Failure: Error, CaseIterable {
+        case refused, replyLost, unreachable, noAssertion
+    }
+
+    @Test(arguments: Failure.allCases)
+    func `is given up when it was made for an exchange that brought nothing`(failure: Failure) async throws {
         let removed = Locked(0)
         let made = Locked(0)
         let keys = ProofKeys.ofThisMachine(
@@ -294,8 +299,14 @@ struct KeyLifeTests {
                 removed.withLock { $0 += 1 }
             }
         )
-        try await withServer(replying: 400, #"{"error":"invalid_scope"}"#) { server in
-            _ = try? await endpoint(server, keys).exchange(.clientCredentials())
+        try await withServer { connection, _ in
+            guard failure == .refused else { return }
+            connection.reply(400, #"{"error":"invalid_scope"}"#)
+        } _: { server in
+            var endpoint = try endpoint(server, keys)
+            if failure == .unreachable { endpoint.url = try #require(URL(string: "http://127.0.0.1:1/token")) }
+            if failure == .noAssertion { endpoint.authentication = .assertion(clientID: "app") { throw failure } }
+            await #expect(throws: (any Error).self) { try await endpoint.exchange(.clientCredentials()) }
         }
         #expect(made.withLock { $0 } == 1 && removed.withLock { $0 } == 1)
     }
