@@ -51,6 +51,9 @@ enum Proof {
 
     /// The URL without query and fragment.
     ///
-    /// Nothing is written in another way: some servers compare the text.
-    static func target(of url: URL) -> String { String(url.absoluteString.prefix { $0 != "?" && $0 != "#" }) }
+    /// Nothing is written in another way: some servers compare the text. They see a path in each request (RFC 9110,
+    /// section 4.2.3).
+    static func target(of url: URL) -> String {
+        url.absoluteString.prefix { $0 != "?" && $0 != "#" } + (url.absoluteURL.path.isEmpty ? "/" : "")
+    }
 }

@@ -51,6 +51,14 @@ struct ProofTests {
         #expect(jwk.keys.sorted() == ["crv", "kty", "x", "y"])
     }
 
+    /// A request has a path (RFC 9110, section 4.2.3), which a server that compares the text sees.
+    @Test(arguments: ["", "?x=1", "#y", "/"])
+    func `names the path that is sent for a URL without one`(end: String) throws {
+        let url = try url("https://api.example" + end)
+        let proof = try Proof.text(by: publishedKey(), for: "GET", url, token: nil, nonce: nil, at: now)
+        #expect(try claims(proof)["htu"] as? String == "https://api.example/")
+    }
+
     /// What a server says goes into JSON, and must not be able to add a claim there.
     @Test func `carries any nonce and any method as they are`() throws {
         let (method, nonce) = (#"QU"ERY\"#, #"n","htm":"GET"#)
