@@ -200,6 +200,7 @@ struct BoundSessionTests {
                 try await endpoint.exchange(.clientCredentials())
             }
             #expect(error.map { "\($0)".contains("not bound to the key") } == true)
+            #expect(error.map { "\($0)".contains("have DPoP turned on") } == true)
             let key = try ProofKeys.ofThisMachine.make()
             let bound = Credential(
                 TokenResponse(accessToken: AccessToken(value: "A0"), refreshToken: "RT0").bound(to: key)

@@ -90,7 +90,8 @@ struct TokenReplyReader {
         if isProved, let type = members.tokenType, type.lowercased() != Proof.field.lowercased() {
             // RFC 9449, section 5: such a token is good for whoever has it.
             return unusable(
-                "the token is not bound to the key: its type is \(sent.type(type) ?? "no word"), and not DPoP"
+                "the token is not bound to the key: its type is \(sent.type(type) ?? "no word"), and not DPoP; have DPoP "
+                    + "turned on for this client at the server, or leave the proofKeys out and let the user sign in again"
             )
         }
         // Servers that leave the type out mean the usual one; another must not be used so (RFC 6749, section 7.1).
