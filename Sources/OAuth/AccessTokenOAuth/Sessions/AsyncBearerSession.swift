@@ -109,7 +109,8 @@ public final class AsyncBearerSession: Sendable {
         let attempt = try await tokens.withToken(pausesRepeating: false) { (attempt: BearerTransport.Attempt) in
             attempt.next == .sendAgain
         } send: { token in
-            let prover = try await proofs?.prover(for: token)
+            let prover: Prover?
+            do { prover = try await proofs?.prover(for: token) } catch { return transport.attempt(failedBy: error) }
             let attempt = await send(request, with: token, by: prover)
             if attempt.next == .invalidate { await tokens.invalidate(token) }
             return attempt

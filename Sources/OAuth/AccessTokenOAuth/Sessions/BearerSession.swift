@@ -90,7 +90,7 @@ public final class BearerSession: Sendable {
             proofs.prover(for: token) { prover in
                 switch prover {
                 case .success(let prover): send(prover)
-                case .failure(let error): reply(.failure(error))
+                case .failure(let error): reply(.success(transport.attempt(failedBy: error)))
                 }
             }
         } then: { [transport] result in

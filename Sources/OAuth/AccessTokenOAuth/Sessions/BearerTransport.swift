@@ -14,7 +14,7 @@ final class BearerTransport: Sendable {
         enum Step: Sendable {
             /// The caller gets the outcome.
             case answer
-            /// The token was rejected, and the request can be sent again with the next one.
+            /// The token was rejected, or its key is lost, and the request can be sent again with the next one.
             case sendAgain
             /// The token was rejected, and the body, a stream, is used up.
             case invalidate
@@ -69,6 +69,14 @@ final class BearerTransport: Sendable {
         }
         guard allowsInsecureHTTP || origin.isProtected else { return .insecureOrigin("\(origin)") }
         return nil
+    }
+
+    /// What comes of a token for which there is no proof.
+    ///
+    /// If its key is lost, the token is of no use, and the next one may be bound to another key: that of a later login.
+    func attempt(failedBy error: any Error) -> Attempt {
+        let failure = HTTPFailure(cause: error, response: nil, hasSentBody: false)
+        return Attempt(outcome: .failure(failure), next: OAuthError.proofKeyLost ~= error ? .sendAgain : .answer)
     }
 
     /// Sends a request, and follows redirects that stay within its origin; the handler is called once, on any thread.

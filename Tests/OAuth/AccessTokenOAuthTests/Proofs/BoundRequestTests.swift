@@ -236,6 +236,24 @@ struct BoundRequestTests {
         }
     }
 
+    /// A new login gives up the key of the former session, of which another service may still have the token.
+    @Test(arguments: SessionKind.allCases)
+    func `goes with the next token if its key was given up for that of a new login`(kind: SessionKind) async throws {
+        try await withServer(replying: 200) { server in
+            let removed = Locked<Set<Data>>([])
+            let keys = ProofKeys.ofThisMachine(
+                read: { key in removed.withLock { !$0.contains(key) } },
+                removed: { key in removed.withLock { _ = $0.insert(key) } }
+            )
+            let subject = try Subject(kind, server, keys: keys)
+            _ = try await subject.session.data(for: URLRequest(url: try server.resource))
+            let response = TokenResponse(accessToken: AccessToken(value: "at2"), refreshToken: "RT2")
+            try await subject.loader.signIn(Credential(response.bound(to: try ProofKeys.ofThisMachine.make())))
+            _ = try await subject.session.data(for: URLRequest(url: try server.resource))
+            #expect(server.authorizations == ["DPoP at", "DPoP at2"])
+        }
+    }
+
     /// The app may have given the service a token by itself.
     @Test func `finds the key of a token that the loader has not handed out`() async throws {
         try await withServer(replying: 200) { server in
