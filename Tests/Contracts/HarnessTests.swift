@@ -85,6 +85,27 @@ struct HarnessTests {
         #expect(notes.broken(for: "B") == [["A"], []])
     }
 
+    @Test func `a clause that runs alone waits for all before it, and all behind it wait for its end`() async {
+        let inside = Locked<[ClauseID]>([])
+        let meetings = Locked<[[ClauseID]]>([])
+        let clauses = [("A", false), ("B", true), ("C", false)].map { (id: ClauseID, runsAlone) in
+            clause(id, runsAlone: runsAlone) { run in
+                let others = inside.withLock { inside in
+                    defer { inside.append(id) }
+                    return inside
+                }
+                meetings.withLock { $0 += others.map { [$0, id] } }
+                // The next one may begin, and has some time for it.
+                run.conditions.onSilence?(nil)
+                _ = await run.log.wait(0.1) { inside.withLock { $0.last } != id }
+                inside.withLock { $0.removeAll { $0 == id } }
+            }
+        }
+        let report = await report(on: clauses)
+        #expect(report.isKept, "\(report)")
+        #expect(meetings.withLock { $0 } == [])
+    }
+
     @Test func `the next situation begins while one waits for what a broken clause judges`() async {
         let notes = BeginningNotes()
         let broken = clause("A") { run in throw run.violation("a right answer", "a wrong one") }
@@ -119,9 +140,17 @@ struct HarnessTests {
 
     private func clause(
         _ id: ClauseID,
+        runsAlone: Bool = false,
         scenario: @escaping @Sendable (PlainRun) async throws -> Void
     ) -> PlainClause {
-        PlainClause((id, .minor), "keep \(id)", intent: "users see it", remedy: "mend it", scenario: scenario)
+        PlainClause(
+            (id, .minor),
+            "keep \(id)",
+            intent: "users see it",
+            remedy: "mend it",
+            runsAlone: runsAlone,
+            scenario: scenario
+        )
     }
 }
 

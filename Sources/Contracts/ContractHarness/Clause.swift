@@ -9,6 +9,8 @@ public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringCon
 
     /// Why the clause is not asked of a subject; `nil` if it is.
     package let reasonToSkip: @Sendable (Subject) -> String?
+    /// Whether the clause does something to the subject that clauses beside it would notice.
+    let runsAlone: Bool
     /// Returns the situations that were left out, if there were others.
     let run: @Sendable (Subject, RunConditions) async throws -> [LeftOutSituation]
 
@@ -33,6 +35,7 @@ extension Clause where Subject: VerifiedSubject {
     /// - Parameters:
     ///   - needs: the features without which the clause is skipped.
     ///   - skips: why the clause is not asked of a subject that has declared all features that the clause needs.
+    ///   - runsAlone: whether the clause does something to the subject that clauses beside it would notice.
     ///   - setting: what the clause asks the fixture to be.
     package init(
         _ head: (id: ClauseID, severity: ContractSeverity),
@@ -44,6 +47,7 @@ extension Clause where Subject: VerifiedSubject {
         isConvention: Bool = false,
         needs: Subject.Features = [],
         skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
+        runsAlone: Bool = false,
         setting: Subject.Run.Setting = Subject.Run.usualSetting,
         file: String = #fileID,
         line: Int = #line,
@@ -59,6 +63,7 @@ extension Clause where Subject: VerifiedSubject {
             isConvention: isConvention,
             needs: needs,
             skips: skips,
+            runsAlone: runsAlone,
             setting: setting,
             situations: { _ in [OnlySituation()] },
             file: file,
@@ -72,6 +77,7 @@ extension Clause where Subject: VerifiedSubject {
     /// - Parameters:
     ///   - needs: the features without which the clause is skipped.
     ///   - skips: why the clause is not asked of a subject that has declared all features that the clause needs.
+    ///   - runsAlone: whether the clause does something to the subject that clauses beside it would notice.
     ///   - setting: what the clause asks the fixture to be.
     ///   - situations: those of a subject with such features; what threads do by chance stands there several times.
     package init<Situation: ClauseSituation>(
@@ -84,6 +90,7 @@ extension Clause where Subject: VerifiedSubject {
         isConvention: Bool = false,
         needs: Subject.Features = [],
         skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
+        runsAlone: Bool = false,
         setting: Subject.Run.Setting = Subject.Run.usualSetting,
         situations: @escaping @Sendable (Subject.Features) -> [Situation],
         file: String = #fileID,
@@ -103,6 +110,7 @@ extension Clause where Subject: VerifiedSubject {
             line: line
         )
         self.wording = wording
+        self.runsAlone = runsAlone
         reasonToSkip = { subject in
             let missing = needs.subtracting(subject.features)
             return missing.isEmpty ? skips(subject) : "not declared: \(missing)"

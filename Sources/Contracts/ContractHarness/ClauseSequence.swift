@@ -4,7 +4,8 @@ import Foundation
 ///
 /// A subject that leaves callers without an answer is waited for in clause after clause. So the next clause begins as
 /// soon as one has come to a silence, as if the silence did not end. If it does, all that has begun behind it begins
-/// anew: the verdict is the one of clauses that wait for each other.
+/// anew: the verdict is the one of clauses that wait for each other. A clause that runs alone begins when all before it
+/// have ended, and the next one begins when it has ended.
 struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
     let subject: Subject
     /// If this clause is broken, no other is run.
@@ -33,7 +34,7 @@ struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
         var abandoned: [BegunClause] = []
         while judgements.count < clauses.count {
             let next = judgements.count + begun.count
-            if next < clauses.count, begun.first?.judging.outcome == nil {
+            if next < clauses.count, begun.first?.judging.outcome == nil, mayBegin(clauses[next], beside: begun) {
                 begun.append(await begin(clauses[next], broken.union(begun.compactMap(\.brokenID))))
                 continue
             }
@@ -50,6 +51,10 @@ struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
         // No code of the subject runs when the verification has ended.
         for clause in abandoned { _ = await clause.judging.end }
         return judgements
+    }
+
+    private func mayBegin(_ clause: Clause<Subject>, beside begun: [BegunClause]) -> Bool {
+        begun.isEmpty || !clause.runsAlone && !begun.contains { $0.clause.runsAlone }
     }
 
     func tell(_ clause: Clause<Subject>, _ outcome: ContractOutcome?) {

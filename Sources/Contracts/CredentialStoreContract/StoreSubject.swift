@@ -27,8 +27,8 @@ public struct StoreSubject: Sendable {
     /// called several times for one fixture.
     ///
     /// `loseExclusion` takes the exclusion away from whoever is inside, and returns when the next one may go in: it
-    /// cuts the connections to a database, or lets a lease run out. With it, the subject has
-    /// ``StoreFeatures/losesExclusion``.
+    /// cuts the connections to a database, or lets a lease run out. It may do that to the stores of all fixtures: no
+    /// other clause runs meanwhile. With it, the subject has ``StoreFeatures/losesExclusion``.
     public init(
         _ name: String,
         features: StoreFeatures = [],

@@ -97,7 +97,8 @@ extension StoreContract {
             "write nothing of a body that has lost its exclusion, once another update has removed or replaced the record",
             intent: "a reply that comes after a sign-out would bring the session back",
             remedy: "write only if the version is still the one that the body has read, also after a removal",
-            needs: .losesExclusion
+            needs: .losesExclusion,
+            runsAlone: true
         ) { run in
             for name in [nil, "C"] {
                 try await run.save("A")
