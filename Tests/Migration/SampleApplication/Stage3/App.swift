@@ -16,7 +16,7 @@ final class App {
         tokens = CallbackServiceAdapter(of: service)
         profile = ProfileModel(
             userService: UserService(tokens: tokens, api: api),
-            friendsService: FriendsService(tokens: service, api: api)
+            friendsService: FriendsService(tokens: AsyncServiceAdapter(of: tokens), api: api)
         )
     }
 

@@ -109,6 +109,18 @@ struct SampleApplicationTests {
         }
     }
 
+    /// Which of two tasks is first at the actor is left to chance, and tried several times.
+    @Test(arguments: Stage.all)
+    func `who signs in and loads at once sees their data`(at stage: Stage) async {
+        let app = stage.start(world)
+        for user in 2...50 {
+            await app.signOut()
+            await app.signIn(world.authorization.signIn(user: user))
+            app.load()
+            #expect(await app.screenAtRest() == .profile(user: "user \(user)", friends: ["friend of user \(user)"]))
+        }
+    }
+
     @Test(arguments: Stage.all)
     func `who leaves during a load is shown no failure, and the token that it brings is kept`(at stage: Stage) async {
         let app = stage.start(world)
