@@ -118,6 +118,24 @@ struct SessionStatusTests {
         service.remove(watch)
     }
 
+    /// A clock that is moved fires no timer that is set afterwards.
+    @Test func `has the timer of a view before an observer is told of the view`() async throws {
+        let service = try service(.actor) { [token] in token }
+        let timers = Locked<Int?>(nil)
+        let isTold = Event()
+        let watch = SessionWatch(of: service) { [clock] view in
+            guard view.status == .signedIn else { return }
+            timers.withLock { $0 = clock.pendingTimers }
+            isTold.happen()
+        } onEnd: {
+        }
+        service.add(watch)
+        await service.beginSession(with: token)
+        await isTold.wait()
+        #expect(timers.withLock { $0 } == 1)
+        service.remove(watch)
+    }
+
     // MARK: The end by the server
 
     @Test(arguments: Engine.allCases)

@@ -47,8 +47,9 @@ package final class SessionWatch: Sendable {
         repeat {
             progress.withLock { $0 = .isReading }
             guard let (view, clock) = read() else { return }
-            onView(view)
+            // Whoever is told may let the time pass.
             plan(view.until, by: clock)
+            onView(view)
         } while !progress.withLock { progress in
             guard progress == .isReading else { return false }
             progress = .idle
