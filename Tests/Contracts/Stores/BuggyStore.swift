@@ -63,10 +63,12 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         case storesNothing, losesMembers, losesTheKey, remembersWhatItRead, comesBackAfterRemoval, removalIsForGood
         case returnsTheOldRecord, countsByTwo, countsWhatIsKept, deletesTheVersion, removalKeepsTheVersion
         case noExclusion, locksItsOpeningOnly, readsBeforeTheLock, runsTheBodyTwice, oneWaiterIsForgotten
-        case locksTheRecord, dropsItsLock, writesAfterItsLoss
+        case locksTheRecord, dropsItsLock, writesAfterItsLoss, removesAfterItsLoss
         case forgetsAfterAnError, staysLockedAfterAnError, wrapsErrors
         case loadWaits, writesInPlace, waitsForEver, isBusyAndRuns, blocksThreads, losesWhatIsCancelled
         case waitsOnWhenCancelled, printsSecrets
+        case staysLockedAfterACancellation, keepsWaitersOutAfterARemoval, keepsWaitersOutAfterAnError
+        case staysLockedAfterATimeOut, staysLockedAfterACancelledWait
     }
 
     private struct WrappedError: Error {}
@@ -90,6 +92,8 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     var description: String {
         bug == .printsSecrets ? "a store of \(record?.credential.refreshToken ?? "nothing")" : "a store"
     }
+
+    private var hasWaiters: Bool { updates.withLock { $0 } > 1 }
 
     private var record: CredentialRecord? { disk.stored.withLock { $0.record } }
 
@@ -122,11 +126,15 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             if bug == .runsTheBodyTwice { change = try await body(old) }
             if bug == .losesWhatIsCancelled { try Task.checkCancellation() }
             let isNewer = disk.stored.withLock { $0.version != version }
-            if hold.isLost, isNewer, bug != .writesAfterItsLoss { throw CredentialStoreError.superseded }
+            let writes = bug == .writesAfterItsLoss || bug == .removesAfterItsLoss && change == .remove
+            if hold.isLost, isNewer, !writes { throw CredentialStoreError.superseded }
             await write(change)
+            staysLocked =
+                bug == .staysLockedAfterACancellation && Task.isCancelled
+                || bug == .keepsWaitersOutAfterARemoval && change == .remove && hasWaiters
         } catch {
             if bug == .forgetsAfterAnError { await write(.remove) }
-            staysLocked = bug == .staysLockedAfterAnError
+            staysLocked = bug == .staysLockedAfterAnError || bug == .keepsWaitersOutAfterAnError && hasWaiters
             throw bug == .wrapsErrors ? WrappedError() : error
         }
         return bug == .returnsTheOldRecord ? old : record
@@ -147,7 +155,15 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         case .blocksThreads: try waitOnThread()
         case .waitsOnWhenCancelled: try await Task.detached { _ = try await mutex.lock() }.value
-        default: try await mutex.lock()
+        default:
+            do { try await mutex.lock() } catch {
+                // Its place in the queue is still there, and nobody gives back what comes to it.
+                let isCancelled = error is CancellationError
+                if bug == (isCancelled ? .staysLockedAfterACancelledWait : .staysLockedAfterATimeOut) {
+                    Task.detached { while (try? await mutex.lock()) == nil {} }
+                }
+                throw error
+            }
         }
         let hold = Hold(mutex)
         disk.holds.withLock { $0.append(hold) }

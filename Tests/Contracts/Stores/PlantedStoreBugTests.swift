@@ -11,7 +11,7 @@ struct PlantedStoreBugTests {
         .comesBackAfterRemoval: ["K2", "K3", "V4", "L1"], .removalIsForGood: ["K5", "V3", "V4", "L1"],
         .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "V4", "F1"],
         .countsByTwo: ["V1"], .countsWhatIsKept: ["K4", "V2"], .deletesTheVersion: ["V3", "V4", "L1"],
-        .removalKeepsTheVersion: ["V4", "L1"], .writesAfterItsLoss: ["L1"],
+        .removalKeepsTheVersion: ["V4", "L1"], .writesAfterItsLoss: ["L1"], .removesAfterItsLoss: ["L1"],
         .locksTheRecord: ["E6"], .dropsItsLock: ["E6"],
         .noExclusion: ["E1", "E2", "E3", "E6", "W1", "W2", "X1", "X2"],
         .locksItsOpeningOnly: ["E2", "E3", "E6"], .readsBeforeTheLock: ["E3", "E6"], .runsTheBodyTwice: ["E4"],
@@ -19,6 +19,9 @@ struct PlantedStoreBugTests {
         .wrapsErrors: ["F3"], .loadWaits: ["R1"], .writesInPlace: ["R2"], .waitsForEver: ["W1"],
         .isBusyAndRuns: ["W2"], .blocksThreads: ["W3", "X2"], .losesWhatIsCancelled: ["X1"],
         .waitsOnWhenCancelled: ["X2"], .printsSecrets: ["H1"],
+        .staysLockedAfterACancellation: ["E5"], .keepsWaitersOutAfterARemoval: ["E5"],
+        .keepsWaitersOutAfterAnError: ["F2"],
+        .staysLockedAfterATimeOut: ["W4"], .staysLockedAfterACancelledWait: ["X3"],
     ]
 
     private static func subject(_ bug: BuggyStore.Bug?) -> StoreSubject {

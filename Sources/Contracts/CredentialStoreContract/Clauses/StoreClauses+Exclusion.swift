@@ -61,11 +61,15 @@ extension StoreContract {
             intent: "an update that nobody wakes is a request that never ends",
             remedy: "wake the next waiter on every path out of an update"
         ) { run in
-            let holder = try await run.holder()
-            let waiters = (1...20).map { run.start("waiter \($0)", .replace(run.credential("\($0)"))) }
-            await run.giveTime()
-            try await run.record(of: holder)
-            for waiter in waiters { try await run.record(of: waiter) }
+            // The ways out of an update, but for an error, which F2 judges.
+            for (change, isCancelled) in [(CredentialChange.keep, false), (.remove, false), (.keep, true)] {
+                let holder = try await run.holder(change)
+                let waiters = (1...10).map { run.start("waiter \($0)", .replace(run.credential("\($0)"))) }
+                await run.giveTime()
+                if isCancelled { holder.cancel() }
+                _ = try await run.result(of: holder)
+                for waiter in waiters { try await run.record(of: waiter) }
+            }
         },
 
         StoreClause(
@@ -100,10 +104,13 @@ extension StoreContract {
             needs: .losesExclusion,
             runsAlone: true
         ) { run in
-            for name in [nil, "C"] {
+            let reply = CredentialChange.replace(run.credential("B"))
+            // A late refusal would end the session that has begun meanwhile.
+            let cases: [(String?, CredentialChange)] = [(nil, reply), ("C", reply), ("C", .remove)]
+            for (name, change) in cases {
                 try await run.save("A")
                 let other = try await run.open()
-                let late = try await run.holder(.replace(run.credential("B")))
+                let late = try await run.holder(change)
                 try await run.loseExclusion()
                 try await run.update(.remove, by: other)
                 if let name { try await run.save(name, by: other) }
@@ -132,7 +139,11 @@ extension StoreContract {
             remedy: "end the exclusion on every path out of the body",
             resembles: "soto-core #708: one error poisons all later calls"
         ) { run in
-            _ = try await run.result(of: run.start("who fails", nil))
+            let holder = try await run.holder(nil)
+            let waiter = run.start("the waiter", .keep)
+            await run.giveTime()
+            _ = try await run.result(of: holder)
+            try await run.record(of: waiter)
             try await run.update(.keep)
         },
 

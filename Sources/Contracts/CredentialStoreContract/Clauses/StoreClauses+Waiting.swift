@@ -90,6 +90,21 @@ extension StoreContract {
         },
 
         StoreClause(
+            ("W4", .critical),
+            "let the next update in after one that was told so",
+            intent: "one call that gives up would keep everybody out until the process ends",
+            remedy: "take the update out of the queue before its error is thrown, or hand on what comes too late",
+            needs: .waitLimit,
+            setting: 0.2
+        ) { run in
+            let holder = try await run.holder()
+            let waiter = run.start("the waiter", .keep)
+            await run.comes { waiter.result != nil }
+            _ = try await run.result(of: holder)
+            try await run.update(.keep)
+        },
+
+        StoreClause(
             ("W3", .critical),
             "hold no thread while two hundred updates wait",
             intent: "the pool of tasks has one thread for each core: the holder itself could not go on",
@@ -139,6 +154,21 @@ extension StoreContract {
             try await run.expect(waiter, endsWith: "CancellationError") { $0 is CancellationError }
             try await run.expectExclusion(of: holder)
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
+        },
+
+        StoreClause(
+            ("X3", .critical),
+            "let the next update in after one whose task was cancelled while it waited",
+            intent: "one request that is given up would keep everybody out until the process ends",
+            remedy: "take the update out of the queue before its error is thrown, or hand on what comes too late"
+        ) { run in
+            let holder = try await run.holder()
+            let waiter = run.start("the waiter", .keep)
+            await run.giveTime()
+            waiter.cancel()
+            await run.giveTime()
+            _ = try await run.result(of: holder)
+            try await run.update(.keep)
         },
     ]
 }

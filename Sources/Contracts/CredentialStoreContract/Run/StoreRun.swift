@@ -140,8 +140,8 @@ package final class StoreRun: ScenarioRun {
         try await update(.replace(credential(name)), by: opening)
     }
 
-    /// An update that is inside until the scenario lets it go on.
-    func holder(_ change: CredentialChange = .keep) async throws -> UpdateCall {
+    /// An update that is inside until the scenario lets it go on; `nil` throws then.
+    func holder(_ change: CredentialChange? = .keep) async throws -> UpdateCall {
         let holder = start("the holder", change, isHeld: true)
         guard try await wait(until: { !holder.seen.isEmpty || holder.result != nil }), !holder.seen.isEmpty else {
             throw violation("the holder to get inside", situation(of: holder))
