@@ -48,10 +48,12 @@ package actor PostgresConnection {
     /// What each connection is set to, as far as the server knows it.
     ///
     /// A database may be set to acknowledge commits that can be lost, which a credential must not be. A machine that
-    /// has vanished is noticed by the server after a minute.
+    /// has vanished is noticed by the server after a minute. A database may be set to an isolation in which a statement
+    /// that has waited for a row fails; here each statement is a transaction, and goes by the row as it is then.
     private static let settings = """
         SELECT set_config(name, value, false) FROM (VALUES
             ('lock_timeout', '2000'), ('statement_timeout', '4000'), ('idle_session_timeout', '0'),
+            ('default_transaction_isolation', 'read committed'),
             ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), ('tcp_keepalives_count', '3'),
             ('tcp_user_timeout', '60000'), ('synchronous_commit', CASE current_setting('synchronous_commit')
                 WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END)

@@ -169,6 +169,23 @@ struct PostgresCredentialStoreTests {
         #expect(try await record?.credential == second)
     }
 
+    @Test(arguments: ["repeatable\\\\ read", "serializable"])
+    func `a row that another transaction writes is waited for, whatever isolation the database is set to`(
+        isolation: String
+    ) async throws {
+        _ = try await filledStore()
+        let options = "options='-c search_path=\(database.application) -c default_transaction_isolation=\(isolation)'"
+        let connection = "\(database.connectionString) \(options)"
+        let store = PostgresCredentialStores(connection).store(for: database.application)
+        let other = try await database.connection()
+        try await other.run("BEGIN")
+        try await other.run("UPDATE access_token_credentials SET holder = holder")
+        async let record = store.update { _ in .replace(second) }
+        try await database.waitForWaiters(1)
+        try await other.run("COMMIT")
+        #expect(try await record?.credential == second)
+    }
+
     // MARK: Trouble
 
     @Test func `a connection that ends during the commit is an error which says that nobody knows`() async throws {
