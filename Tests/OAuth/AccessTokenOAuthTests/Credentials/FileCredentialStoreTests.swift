@@ -330,6 +330,24 @@ struct FileCredentialStoreTests {
         #expect(try await self.store().load() == saved)
     }
 
+    @Test func `what was in a folder that was removed under a body does not come back once another record was there`()
+        async throws
+    {
+        let store = try await filledStore()
+        await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                try place.remove()
+                return .replace(Credential(refreshToken: "RT3"))
+            }
+        }
+        let other = try await filledStore()
+        try await other.update { _ in .replace(second) }
+        #expect(try await store.update { _ in .keep }?.credential == second)
+        try place.remove()
+        #expect(try await store.load() == nil)
+        #expect(try await store.update { _ in .keep } == nil)
+    }
+
     @Test func `a folder that is moved away under a body is not written to, nor is the one in its place`() async throws
     {
         let store = try await filledStore()

@@ -68,6 +68,8 @@ public final class FileCredentialStore: PlacedCredentialStore {
     @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await mutex.withLock { lock in
             let old = try read(in: lock.folder)
+            // What another process has put there is newer.
+            lost.withLock { lost in if lost != old { lost = nil } }
             // The body must not send what could not be saved. A full disk still lets a record be removed.
             var next: CredentialFolder.NextRecord?
             var obstacle: CredentialStoreError?
