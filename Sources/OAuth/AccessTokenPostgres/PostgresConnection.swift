@@ -217,6 +217,7 @@ package actor PostgresConnection {
             unsafe PQresultErrorField(reply, Int32(letter.value)).map { unsafe String(cString: $0) }
         }
         if field("C") == PostgresFailure.noSuchStatement { return .pooler }
+        if let failure = PostgresFailure.unstorable(field("C")) { return failure }
         let isOfFunction = field("W") != nil
         let words =
             if isOfFunction { "a function or a trigger of the database failed" } else {

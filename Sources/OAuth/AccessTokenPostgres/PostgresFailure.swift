@@ -26,7 +26,9 @@ package struct PostgresFailure: Error, Sendable {
     ///
     /// libpq gives no code for a connection that fails, but the server's words, which this tells in English alone.
     var needsRepair: Bool {
-        if let code { return ["0A", "28", "3D", "3F", "42"].contains { code.hasPrefix($0) } }
+        if let code {
+            return Self.unstorable.contains(code) || ["0A", "28", "3D", "3F", "42"].contains { code.hasPrefix($0) }
+        }
         let words = [
             "authentication failed", "does not exist", "pg_hba.conf", "permission denied", "no password supplied",
         ]
@@ -35,6 +37,16 @@ package struct PostgresFailure: Error, Sendable {
 
     /// The SQLSTATE where a statement with its plan is not there, which the same connection has made.
     static let noSuchStatement = "26000"
+
+    /// The SQLSTATEs of a text that no column of the database can hold; the only texts here are names of accounts.
+    private static let unstorable = ["22021", "22P05"]
+
+    /// The failure where the name of an account is no text for the database; `nil` for other codes.
+    static func unstorable(_ code: String?) -> PostgresFailure? {
+        guard let code, unstorable.contains(code) else { return nil }
+        let what = "the account's name has a character that the database cannot hold, which is NUL or one that its"
+        return PostgresFailure(words: "\(what) encoding lacks; use another name", code: code)
+    }
 
     /// Another connection has carried a statement out than the one that it was sent on.
     static let pooler = PostgresFailure(

@@ -125,6 +125,16 @@ struct PostgresCredentialStoreTests {
         #expect(before > 1_700_000_000)
     }
 
+    @Test func `a name with a character that the database cannot hold is an error that says so`() async throws {
+        _ = try await filledStore()
+        let store = database.stores().store(for: "a\0b")
+        for call in [{ _ = try await store.load() }, { try await store.update { _ in .keep } }] {
+            let error = await #expect(throws: CredentialStoreError.self) { try await call() }
+            #expect(error?.isTransient == false)
+            #expect(error?.description.contains("the account's name has a character") == true)
+        }
+    }
+
     // MARK: Waiting, between openings
 
     @Test func `a row that another opening holds is busy after the limit`() async throws {
