@@ -25,6 +25,9 @@ final class ConnectionGate: Sendable {
         state = Locked(State(freePlaces: max(1, limit)))
     }
 
+    /// How many requests wait for a place.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     /// Calls back with a place, at once if there is one, or later on another thread.
     func enter(then body: @escaping @Sendable (Place) -> Void) {
         let isFree = state.withLock { state in

@@ -48,17 +48,22 @@ final class HTTPExchange: NSObject, Sendable {
     let challengeHandler: URLAuthenticationChallengeHandler?
     private let request: URLRequest
     private let bodyLimit: Int
+    private let sign: @Sendable (inout URLRequest) throws -> Void
     private let state: Locked<State>
 
     /// Creates an exchange that sends nothing yet, and will read `bodyLimit` bytes; the handler is called once, on any
     /// thread.
+    ///
+    /// - Parameter sign: completes the request when there is a connection for it: what it adds may be good for seconds.
     init(
         _ request: URLRequest,
         bodyLimit: Int,
         challengeHandler: URLAuthenticationChallengeHandler? = nil,
+        signing sign: @escaping @Sendable (inout URLRequest) throws -> Void = { _ in },
         then handler: @escaping @Sendable (Outcome) -> Void
     ) {
         self.request = request
+        self.sign = sign
         self.bodyLimit = bodyLimit
         self.challengeHandler = challengeHandler
         // A session that drops its delegate without a word must leave no caller waiting for ever.
@@ -106,7 +111,9 @@ final class HTTPExchange: NSObject, Sendable {
             return state.wait != nil
         }
         guard isWanted else { return }
-        let task = connections.start(request, reportingTo: self)
+        var signed = request
+        do { try sign(&signed) } catch { return end { $0.failure(error) } }
+        let task = connections.start(signed, reportingTo: self)
         state.withLock { state in
             // The reply may have begun meanwhile, or may be over.
             if case .unused = state.connection { state.connection = .sending(task) }

@@ -52,6 +52,9 @@ struct Prover: Sendable {
         return Attempt(proof: proof, prover: self, origin: origin, clockOffset: known.clockOffset)
     }
 
+    /// The request is not sent, and others may go in its place.
+    func leave() { turn?.end(.other) }
+
     /// For the next hop of a redirect, which has proofs, repeats and a turn of its own.
     var anew: Prover { Prover(key: key, memory: memory) }
 

@@ -30,7 +30,7 @@ final class BearerTransport: Sendable {
     private let allowsInsecureHTTP: Bool
     /// An `Authorization` field in the session's configuration would replace the token, and a `DPoP` field the proof.
     private let hasOwnAuthorization: Bool
-    private let connections: HTTPConnections
+    let connections: HTTPConnections
     private let bodyLimit: Int
     private let rejections: RejectionSettings
     private let proofs: TokenProofs?
@@ -130,12 +130,13 @@ final class BearerTransport: Sendable {
         redirects: Int,
         then handler: @escaping @Sendable (HTTPExchange.Outcome) -> Void
     ) {
-        var signed = request
-        let attempt: Prover.Attempt?
-        do { attempt = try sign(&signed, with: token, by: prover) } catch {
-            return handler(.failure(HTTPFailure(cause: error, response: nil, hasSentBody: false)))
-        }
-        let exchange = HTTPExchange(signed, bodyLimit: bodyLimit, challengeHandler: challengeHandler) { outcome in
+        let attempt = Locked<Prover.Attempt?>(nil)
+        let exchange = HTTPExchange(request, bodyLimit: bodyLimit, challengeHandler: challengeHandler) { signed in
+            let made = try self.sign(&signed, with: token, by: prover)
+            attempt.withLock { $0 = made }
+        } then: { outcome in
+            let attempt = attempt.withLock { $0 }
+            if attempt == nil { prover?.leave() }
             if let attempt, let next = self.prover(after: outcome, to: request, attempt) {
                 return self.exchange(
                     request,

@@ -210,6 +210,36 @@ struct BoundRequestTests {
         }
     }
 
+    #if canImport(FoundationNetworking)
+    /// A proof is good for a short time, and its nonce may be replaced while the request waits.
+    @Test func `has a proof of the moment when there is a connection for it`() async throws {
+        try await withServer(replying: 200) { server in
+            let (subject, url) = (try Subject(.async, server), try server.resource)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 1
+            let proofs = subject.loader.proofs
+            let transport = BearerTransport(
+                origins: [url],
+                allowsInsecureHTTP: false,
+                configuration: configuration,
+                bodyLimit: 100,
+                proofs: proofs
+            )
+            let place = Locked<ConnectionGate.Place?>(nil)
+            transport.connections.gate.enter { taken in place.withLock { $0 = taken } }
+            let token = try await subject.service.token()
+            let prover = try await proofs.prover(for: token)
+            let isOver = Event()
+            transport.send(URLRequest(url: url), with: token, by: prover, until: Latch()) { _ in isOver.happen() }
+            while transport.connections.gate.waiting == 0 { await Task.yield() }
+            proofs.memory[url].keep { $0.nonce = "n1" }
+            _ = place.withLock { $0.take() }
+            await isOver.wait()
+            #expect(server.requests.map(\.nonce) == ["n1"])
+        }
+    }
+    #endif
+
     @Test func `has the field of nobody else`() async throws {
         try await withServer(replying: 200) { server in
             let subject = try Subject(.async, server)
