@@ -15,9 +15,11 @@ public import Foundation
 /// **Concurrency** Can be used from any thread.
 public final class TokenProofs: Sendable {
     /// A token, and what is stored of its key; `nil` for a token that is bound to none.
-    private struct Known {
+    private struct Known: Equatable {
         let token: ExactString
         let stored: Data?
+        /// Nothing is stored then, and the key of the next session is another one.
+        var hasEnded = false
     }
 
     /// The tokens of which a request may still be on its way.
@@ -84,19 +86,23 @@ public final class TokenProofs: Sendable {
 
     /// What makes the proofs for a token; `nil` if the token is bound to no key.
     func prover(for token: AccessToken) async throws -> Prover? {
-        if let known = known(token) { return try prover(known.stored) }
+        let known = known(token)
+        if let known, !known.hasEnded { return try prover(known.stored) }
         // The app may have given the service a token that the loader has not seen. One that is in the store no more is
         // of the same session, if another process has renewed it, or is rejected.
         let credential = try await store.load()?.credential
-        if let credential, credential.accessTokens.contains(token.value) { learn(token, credential) }
-        // The session has ended, and nobody knows to which key the token is bound.
-        if credential == nil, keys != nil { throw AccessTokenError.signedOut }
+        if let credential, credential.accessTokens.contains(token.value) {
+            learn(token, credential)
+        } else if known != nil || (credential == nil && keys != nil) {
+            // The session has ended, and nobody knows to which key the token is bound.
+            throw AccessTokenError.signedOut
+        }
         return try prover(credential?.proofKey)
     }
 
     /// The same for callback code; the handler is called at once if the loader has handed out the token.
     func prover(for token: AccessToken, then handler: @escaping @Sendable (Result<Prover?, any Error>) -> Void) {
-        if let known = known(token) { return handler(Result { try prover(known.stored) }) }
+        if let known = known(token), !known.hasEnded { return handler(Result { try prover(known.stored) }) }
         Task {
             do { handler(.success(try await prover(for: token))) } catch { handler(.failure(error)) }
         }
@@ -118,14 +124,16 @@ public final class TokenProofs: Sendable {
     func learn(_ token: AccessToken, _ credential: Credential) {
         let new = Known(token: token.secret, stored: credential.proofKey)
         known.withLock { known in
-            guard known.last?.token != new.token || known.last?.stored != new.stored else { return }
+            guard known.last != new else { return }
             known.removeAll { $0.token == new.token }
             known = known.suffix(Self.most - 1) + [new]
         }
     }
 
-    /// The session has ended.
-    func forget() { known.withLock { $0 = [] } }
+    /// The session has ended: a request that has its token already must not be sent with the key of the next one.
+    func forget() {
+        known.withLock { $0 = $0.map { Known(token: $0.token, stored: nil, hasEnded: true) } }
+    }
 }
 
 extension TokenProofs: CustomStringConvertible, CustomReflectable {

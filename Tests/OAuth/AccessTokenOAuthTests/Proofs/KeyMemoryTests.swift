@@ -1,3 +1,4 @@
+import AccessTokenAsync
 import AccessTokenSynchronization
 import Foundation
 import TestKeys
@@ -57,8 +58,11 @@ struct KeyMemoryTests {
         proofs.learn(AccessToken(value: "A8"), credential(others))
         // It is looked up in the store.
         #expect(try await proofs.prover(for: token)?.key == others)
-        proofs.learn(token, credential(mine))
+        let former = AccessToken(value: "A9")
+        proofs.learn(former, credential(mine))
         proofs.forget()
+        // The store has the next session: its key is that of its own token only.
+        await #expect(throws: AccessTokenError.signedOut) { try await proofs.prover(for: former) }
         #expect(try await proofs.prover(for: token)?.key == others)
     }
 }
