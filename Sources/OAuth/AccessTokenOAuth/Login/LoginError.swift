@@ -231,8 +231,11 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         case .badRedirect(let parameter, let what):
             "No login: in the server's redirect, \(parameter) is \(what). Nothing was sent. Look at what the server sends."
         case .unusable(let what): "No login: \(what.text ?? ""). Nothing was sent."
+        case .wrongIssuer(let expected, let found) where found.text == nil:
+            "No login: the redirect names no server, and by its metadata \(expected.text ?? "the server") names itself in each "
+                + "(iss, RFC 9207). Nothing was sent. If that server never does, make the AuthorizationServer with sendsIssuer: false."
         case .wrongIssuer(let expected, let found):
-            "No login: the server calls itself \(found.text ?? "nothing"), and \(expected.text ?? "another one") was expected. "
+            "No login: the server calls itself \(found.text ?? ""), and \(expected.text ?? "another one") was expected. "
                 + "If that is your server, configure the name that it has for itself, to the letter."
         case .badMetadata(let what): "No login: \(what.text ?? "the metadata cannot be used"). Check the issuer's URL."
         case .portTaken(let port):

@@ -158,6 +158,9 @@ struct AuthorizationCodeLoginTests {
         let login = try login(issuer: own, sendsIssuer: true)
         let error = failure { try login.grant(from: try redirect(login, "error=access_denied&iss=https%3A%2F%2Fevil")) }
         #expect(error?.logCode == "wrong_issuer", "an error of another server is not believed either")
+        let silent = try self.login(issuer: own, sendsIssuer: true)
+        let unnamed = failure { try silent.grant(from: try redirect(silent, "code=c")) }
+        #expect(unnamed.map { "\($0)".contains("sendsIssuer") } == true, "no name of the app's is wrong")
     }
 
     @Test(arguments: [
