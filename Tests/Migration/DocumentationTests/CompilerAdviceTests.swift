@@ -113,6 +113,44 @@ struct NameTests {
     }
 }
 
+@Suite("The compiler says of a caller on the main actor what the migration reference says", .takesTurns)
+struct MainActorCallerTests {
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: ["5", "6"])
+    func `whose handler touches the caller's properties`(language: String) async throws {
+        let compiler = try #require(Compiler.here)
+        let page = try Repository.text(of: "Sources/Documentation.docc/MigrationReference.md")
+        let prose = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        func messages(_ body: String) async throws -> String {
+            let code = """
+                import AccessTokenGCD
+                import Dispatch
+
+                @MainActor final class FriendsScreen {
+                    var shown: [String] = []
+                    func appear(_ tokens: any AccessTokenProviding) {
+                        tokens.retrieveToken { [weak self] result in \(body) }
+                    }
+                    func show(_ result: Result<AccessToken, any Error>) { shown = ["\\(result)"] }
+                }
+                """
+            return try await compiler.messages(on: code, language: language)
+        }
+        for (body, complaint) in [
+            ("self?.shown = []; _ = result", "can not be mutated from a Sendable closure"),
+            ("self?.show(result)", "in a synchronous nonisolated context"),
+        ] {
+            let said = try await messages(body)
+            #expect(said.contains("error: ") && said.contains(complaint), "\(body): swiftc says: \(said)")
+            #expect(prose.contains("\"\(complaint)\""))
+        }
+        for wrapping in ["DispatchQueue.main.async { [weak self] in … }", "MainActor.assumeIsolated { … }"] {
+            #expect(prose.contains("`\(wrapping)`"))
+            let body = wrapping.replacing("…", with: "self?.show(result)")
+            #expect(try await messages(body) == "", "\(body) must compile without a word")
+        }
+    }
+}
+
 /// The compiler of the toolchain that built these tests, and the modules that it built.
 private struct Compiler {
     let modules: URL
@@ -126,24 +164,36 @@ private struct Compiler {
     /// What it says of a file, without the lines of code that it quotes.
     ///
     /// - Parameters:
+    ///   - language: the mode of the Swift language.
     ///   - app: the code of a module `YourApp`, which the file may import.
     ///   - checksFlow: also looks for what only the flow of control shows, such as a missing return.
-    func messages(on code: String, app: String? = nil, checksFlow: Bool = false) async throws -> String {
+    func messages(
+        on code: String,
+        language: String = "6",
+        app: String? = nil,
+        checksFlow: Bool = false
+    ) async throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         if let app {
             let module = folder.appending(path: "YourApp.swiftmodule").path
             let options = ["-emit-module", "-parse-as-library", "-module-name", "YourApp", "-o", module]
-            try #require(try await run(app, in: folder, options) == "")
+            try #require(try await run(app, in: folder, language, options) == "")
         }
-        return try await run(code, in: folder, checksFlow ? ["-emit-sil", "-o", "/dev/null"] : ["-typecheck"])
+        let options = checksFlow ? ["-emit-sil", "-o", "/dev/null"] : ["-typecheck"]
+        return try await run(code, in: folder, language, options)
     }
 
-    private func run(_ code: String, in folder: URL, _ options: [String]) async throws -> String {
+    private func run(
+        _ code: String,
+        in folder: URL,
+        _ language: String,
+        _ options: [String]
+    ) async throws -> String {
         let file = folder.appending(path: "Snippet.swift")
         try code.write(to: file, atomically: true, encoding: .utf8)
-        let words = options + ["-swift-version", "6", "-I", modules.path, "-I", folder.path, file.path]
+        let words = options + ["-swift-version", language, "-I", modules.path, "-I", folder.path, file.path]
         let (text, reason) = try await onThreadOfItsOwn { Result { try run(words) } }.get()
         try #require(reason == .exit, "swiftc was killed, and may have said nothing")
         return text
