@@ -7,15 +7,18 @@ public import Dispatch
 /// An async service, as callback code sees it.
 ///
 /// Calls through one adapter reach the service in the order in which they were made. So a caller that signs out and
-/// then asks is told `signedOut`, and one that invalidates a token is not given it again. Other callers may get the
-/// former token until `done` is called. Wait for `done` of `signOut(then:)` before you sign in at the service itself.
+/// then asks is told `signedOut`, and one that invalidates a token is not given it again. Async code that asks by an
+/// ``AsyncServiceAdapter`` of this adapter keeps that order as well. Other callers may be answered as before until the
+/// call has reached the service: with the former token, or with `signedOut` after a sign-in. Wait for `done` of
+/// `signOut(then:)` before you sign in at the service itself.
 ///
 /// With a service of your own, each call begins as soon as the call before has suspended. So your service may answer a
 /// later call first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.
 ///
 /// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the answers,
-/// never before the call has returned, on a serial queue that targets the queue given (D2 to D4). Calls and answers
-/// need a free thread of the pool that runs tasks; a valid token does not, unless another call is under way.
+/// never from inside the call, on a serial queue that targets the queue given (D2 to D4). If you call from a thread
+/// other than the handlers', the handler may run before your next line. Calls and answers need a free thread of the
+/// pool that runs tasks; a valid token does not, unless another call is under way.
 ///
 /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` and cancels the task
 /// that waits for the token, where there is one (X1).
