@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Stands for a server that tells those who show an access token what is theirs.
 package struct API: Sendable {
     package struct Unauthorized: Error {}
@@ -36,6 +34,6 @@ package struct API: Sendable {
         _ value: @escaping @Sendable (_ user: Int) -> Value
     ) {
         let user = authorization.user(of: bearer)
-        DispatchQueue.global().async { handler(user.map { .success(value($0)) } ?? .failure(Unauthorized())) }
+        authorization.send { handler(user.map { .success(value($0)) } ?? .failure(Unauthorized())) }
     }
 }

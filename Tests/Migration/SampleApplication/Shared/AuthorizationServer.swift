@@ -46,13 +46,18 @@ package final class AuthorizationServer: Sendable {
         _ refreshToken: String,
         then handler: @escaping @Sendable (Result<Credential, any Error>) -> Void
     ) {
-        let (result, isHeld, reached) = state.withLock { state in
-            let result = Result { try answer(refreshToken, in: &state) }
-            state.held?.append { handler(result) }
-            return (result, state.held != nil, state.takeWatch())
+        let result = state.withLock { state in Result { try answer(refreshToken, in: &state) } }
+        send { handler(result) }
+    }
+
+    /// Sends an answer, or holds it back.
+    func send(_ answer: @escaping @Sendable () -> Void) {
+        let (isHeld, reached) = state.withLock { state in
+            state.held?.append(answer)
+            return (state.held != nil, state.takeWatch())
         }
         reached?.resume()
-        if !isHeld { DispatchQueue.global().async { handler(result) } }
+        if !isHeld { DispatchQueue.global().async(execute: answer) }
     }
 
     private func answer(_ refreshToken: String, in state: inout State) throws -> Credential {
@@ -88,7 +93,7 @@ package final class AuthorizationServer: Sendable {
         state.withLock { $0.isUnavailable = isUnavailable }
     }
 
-    /// Holds all answers back, until `release()`.
+    /// Holds all answers back, those of the API too, until `release()`.
     package func hold() {
         state.withLock { $0.held = [] }
     }

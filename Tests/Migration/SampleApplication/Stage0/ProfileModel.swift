@@ -11,6 +11,8 @@ final class ProfileModel {
 
     private let userService: UserService
     private let friendsService: FriendsService
+    /// Counts the loads: what comes for an earlier one may be another user's.
+    private var loads = 0
     private var user: String?
     private var friends: [String]?
 
@@ -22,11 +24,12 @@ final class ProfileModel {
     func load() {
         screen = .loading
         (user, friends) = (nil, nil)
-        userService.user { result in
-            DispatchQueue.main.async { self.show(result.map { self.user = $0 }) }
+        loads += 1
+        userService.user { [loads] result in
+            DispatchQueue.main.async { if loads == self.loads { self.show(result.map { self.user = $0 }) } }
         }
-        friendsService.friends { result in
-            DispatchQueue.main.async { self.show(result.map { self.friends = $0 }) }
+        friendsService.friends { [loads] result in
+            DispatchQueue.main.async { if loads == self.loads { self.show(result.map { self.friends = $0 }) } }
         }
     }
 

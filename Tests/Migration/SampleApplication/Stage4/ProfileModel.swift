@@ -11,6 +11,8 @@ final class ProfileModel {
 
     private let userService: UserService
     private let friendsService: FriendsService
+    /// Counts the loads: what comes for an earlier one may be another user's.
+    private var loads = 0
 
     init(userService: UserService, friendsService: FriendsService) {
         self.userService = userService
@@ -19,16 +21,18 @@ final class ProfileModel {
 
     func load() async {
         screen = .loading
+        loads += 1
+        let load = loads
         do {
             async let user = userService.user()
             async let friends = friendsService.friends()
-            show(.profile(user: try await user, friends: try await friends))
+            show(.profile(user: try await user, friends: try await friends), of: load)
         } catch AccessTokenError.signedOut {
-            show(.signedOut)
+            show(.signedOut, of: load)
         } catch is CancellationError {
-            show(.empty)
+            show(.empty, of: load)
         } catch {
-            show(.failed)
+            show(.failed, of: load)
         }
     }
 
@@ -36,9 +40,9 @@ final class ProfileModel {
         screen = .signedOut
     }
 
-    /// Only a screen that still loads is filled: nothing is shown after a sign-out.
-    private func show(_ result: Screen) {
-        guard screen == .loading else { return }
+    /// Only a screen that still loads is filled, by its own load: nothing is shown after a sign-out, or to the next user.
+    private func show(_ result: Screen, of load: Int) {
+        guard screen == .loading, load == loads else { return }
         screen = result
     }
 }

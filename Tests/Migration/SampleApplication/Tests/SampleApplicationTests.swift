@@ -109,6 +109,25 @@ struct SampleApplicationTests {
         }
     }
 
+    @Test(arguments: Stage.all)
+    func `answers that come late for the former user are not shown to the next one`(at stage: Stage) async {
+        let app = stage.start(world)
+        app.load()
+        #expect(await app.screenAtRest() == profile)
+        world.authorization.hold()
+        app.load()
+        await world.authorization.waitForHeld(2)
+        await app.signOut()
+        await app.signIn(world.authorization.signIn(user: 2))
+        app.load()
+        await world.authorization.waitForHeld(4)
+        await world.authorization.release()
+        let next = Screen.profile(user: "user 2", friends: ["friend of user 2"])
+        #expect(await app.screenAtRest() == next)
+        await world.settle()
+        #expect(app.screens == [.loading, profile, .loading, .signedOut, .loading, next])
+    }
+
     /// Which of two tasks is first at the actor is left to chance, and tried several times.
     @Test(arguments: Stage.all)
     func `who signs in and loads at once sees their data`(at stage: Stage) async {
