@@ -181,13 +181,26 @@ struct ArticleTests {
         }
     }
 
+    @MainActor
+    @Test func `a reply that comes late for the former user is not shown to the next one`() async {
+        let session = CallbackSession(endpoint: endpoint, keychain: keychain)
+        let sessionEpoch = session.sessionEpoch
+        session.signOut()
+        await signIn(to: session)
+        session.show(.success(["a friend of the former user"]), of: sessionEpoch)
+        #expect(session.friends == [])
+        session.show(.failure(AccessTokenError.signedOut), of: sessionEpoch)
+        #expect(session.screen == .content)
+    }
+
     /// Sends requests at the same moment, and returns when the session has shown all of their results.
     @MainActor
     private func show(_ requests: Int, in session: CallbackSession) async {
         let friends = CallbackCode.Friends(tokens: session.tokens, server: FriendsServer())
         let (results, answer) = AsyncStream.makeStream(of: Result<[String], any Error>.self)
         for _ in 1...requests { friends.load { answer.yield($0) } }
-        for await result in results.prefix(requests) { session.show(result) }
+        let sessionEpoch = session.sessionEpoch
+        for await result in results.prefix(requests) { session.show(result, of: sessionEpoch) }
     }
 
     @MainActor

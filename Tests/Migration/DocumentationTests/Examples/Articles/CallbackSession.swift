@@ -9,6 +9,8 @@ final class CallbackSession {
     private(set) var friends: [String] = []
     /// What the user is told beside the content, until the next success.
     private(set) var message: String?
+    /// Changes at each login and logout: a request passes what it was when it was sent.
+    private(set) var sessionEpoch = 0
 
     let tokens: AccessTokenService
     private let keychain: YourKeychain
@@ -34,24 +36,27 @@ final class CallbackSession {
                 self.keychain.store(reply.refreshToken, token)
                 self.tokens.signIn(token)
                 self.screen = .content
+                self.sessionEpoch += 1
             }
         }
     }
 
     func signOut() {
         (screen, friends, message) = (.signIn, [], nil)
+        sessionEpoch += 1
         keychain.removeTokens()  // `isSignedIn` is false at once, also after a crash.
         signOuts.enter()
         tokens.signOut { [signOuts] in signOuts.leave() }
     }
 
     /// Shows the result of a request that needed a token.
-    func show(_ result: Result<[String], any Error>) {
+    func show(_ result: Result<[String], any Error>, of sessionEpoch: Int) {
+        guard sessionEpoch == self.sessionEpoch else { return }  // It is late, and perhaps another user's.
         switch result {
         case .success(let friends):
             (self.friends, message) = (friends, nil)
         case .failure(AccessTokenError.signedOut):
-            if !isSignedIn { screen = .signIn }  // Three such answers at once lead to one screen.
+            screen = .signIn  // Three such answers at once lead to one screen.
         case .failure(is CancellationError):
             break
         case .failure:
