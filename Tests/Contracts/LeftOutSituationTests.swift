@@ -63,6 +63,23 @@ struct LeftOutSituationTests {
         #expect(try #require(report.violations.first).script != nil, "\(report)")
     }
 
+    @Test func `a token that is handed out after its rejection breaks the clause about rejections`() async {
+        let features: ContractFeatures = [.expiry, .refreshAhead, .invalidation, .callbackLoader]
+        let subject = ContractSubject("ignores rejections during a load", features: features) { fixture in
+            let service = BuggyService(for: fixture, bug: nil)
+            return .retrieving { handler in
+                _ = service.retrieveToken(then: handler)
+            } invalidate: { token in
+                if fixture.loader.loads.allSatisfy({ !$0.isOpen }) { service.invalidate(token) }
+            }
+        }
+        let report = await subject.report(on: "L1", "C1", "C5", "C6", "F1", "S1", "S2", "I1")
+        #expect(report.brokenIDs == ["I1"], "\(report)")
+        #expect(report.leftOut.map(\.clause.id) == ["F1", "F1", "S2"], "\(report)")
+        let situation = "the load ahead is running, and the cached token is rejected"
+        #expect(report.violations.first?.situation == situation, "\(report)")
+    }
+
     @Test func `a current token that has expired hides nothing that callers are given`() async {
         let report = await PlantedBugTests.smallSubject(bug: .expiredTokenIsCurrent)
             .report(on: "L1", "C6", "C10", "S1", "S2", "S5", "F1")

@@ -40,7 +40,7 @@ extension ClauseRun {
         case invalidation = "is rejected"
 
         /// The clause that judges whether the token is handed out after this.
-        var judge: ClauseID { self == .expiry ? .c6 : .i1 }
+        var judge: ContractClause { self == .expiry ? ServiceContract.c6 : ServiceContract.i1 }
 
         static func all(_ features: ContractFeatures) -> [TokenEnd] {
             (features.contains(.expiry) ? [.expiry] : []) + (features.contains(.invalidation) ? [.invalidation] : [])

@@ -117,7 +117,15 @@ package final class ClauseRun: ScenarioRun {
         for (ended, callers) in state.withLock({ $0.ended }) {
             for caller in callers where caller.answers.first?.token?.value == ended.token.value {
                 let expected = "\(caller.name) not to get \(log.name(ended.token))"
-                return NotJudged(judge: ended.by.judge, violation: violation(expected, "the caller gets it"))
+                // The clause about the end is broken then, also if it has not seen that by itself.
+                let fault = ContractViolation(
+                    clause: ended.by.judge.wording,
+                    expected: expected,
+                    observed: "the caller gets it",
+                    situation: context.situation,
+                    trace: log.trace
+                )
+                return NotJudged(judge: ended.by.judge.wording.id, violation: fault)
             }
         }
         return nil
