@@ -1,6 +1,6 @@
 @available(Executors, *)
 extension ScheduledRun {
-    /// Runs a task of the scenario itself to its end, in one piece; `nil` if it waits for ever, which is a failure.
+    /// Runs a task of the scenario itself to its end, in one piece; `nil` if it does not end, which is a failure.
     func complete<Value: Sendable>(
         _ name: String,
         _ work: @escaping @Sendable () async throws -> Value
@@ -11,9 +11,16 @@ extension ScheduledRun {
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         let task = startTask(of: participant) { await operation.perform(work) }
-        runInOrder(atMost: maximumSteps) { operation.result != nil }
+        let isOver = runInOrder(atMost: maximumSteps) { operation.result != nil }
         if let result = operation.result { return try result.get() }
-        if escapes.wait(for: patience), let escape = escapes.first {
+        if !isOver {
+            state.withLock { state in
+                state.fail(
+                    .livelock,
+                    "\(name) is still going on after \(maximumSteps) steps; if it is to be so long, raise maximumSteps"
+                )
+            }
+        } else if escapes.wait(for: patience), let escape = escapes.first {
             state.withLock { $0.fail(.escape, "\(name): \(escape)") }
         } else {
             state.withLock { $0.fail(.lostWaiter, "\(name) waits for ever") }

@@ -25,16 +25,18 @@ extension ScheduledRun {
         }
     }
 
-    /// Runs the oldest candidates until a condition is met or nothing can run any more.
-    func runInOrder(atMost limit: Int, until isDone: () -> Bool) {
+    /// Runs the oldest candidates until a condition is met or nothing can run any more; returns whether it came to that.
+    @discardableResult
+    func runInOrder(atMost limit: Int, until isDone: () -> Bool) -> Bool {
         state.withLock { $0.candidates.idleDrains = 0 }
         var steps = 0
-        while steps < limit, !isDone() {
+        while !isDone() {
+            guard steps < limit else { return false }
             let next = state.withLock { state -> Candidate? in
                 if state.candidates.isNothingReady { _ = state.candidates.offerLastDrains() }
                 return state.candidates.takeOldest()
             }
-            guard let next else { return }
+            guard let next else { return true }
             run(next)
             steps += 1
             surroundings.progress.segments.add(1, ordering: .relaxed)
@@ -43,6 +45,7 @@ extension ScheduledRun {
                 if state.isEventful { state.candidates.idleDrains = 0 }
             }
         }
+        return true
     }
 
     private func perform(_ candidate: Candidate) {

@@ -42,6 +42,14 @@ struct Fault: Sendable, CustomTestStringConvertible {
             try run.prepare { await silence() }
             run.operation("first") {}
         },
+        Fault(
+            name: "a preparation of more steps than are permitted",
+            kind: .livelock,
+            says: "the preparation is still going on after 2000 steps; if it is to be so long, raise maximumSteps"
+        ) { run in
+            try run.prepare { for _ in 1...3000 { await Task.yield() } }
+            run.operation("first") {}
+        },
         Fault(name: "a silent task", kind: .unfinishedTask, says: "caller/1", patience: .milliseconds(1)) { run in
             let counter = Counter()
             run.operation("caller") {
