@@ -242,13 +242,23 @@ struct Exploration {
     }
 
     /// Takes back every delay of a schedule, the last first, without which it fails as well.
+    ///
+    /// Most failures need few delays: many at once are taken back first, and then fewer. A search whose time is over
+    /// keeps those that are left.
     private func shorten(_ digits: [UInt8], failing kind: ScenarioFailure.Kind) -> [UInt8] {
         var digits = digits
-        for index in digits.indices.reversed() where digits[index] != 0 {
-            var shorter = digits
-            shorter[index] = 0
-            let (_, hasAllDigits, failure) = runOnce(under: Schedule(digits: shorter).digits)
-            if failure?.kind == kind, hasAllDigits { digits = shorter }
+        var length = digits.count
+        while length > 0 {
+            for start in stride(from: 0, to: digits.count, by: length).reversed() {
+                let range = start..<min(start + length, digits.count)
+                guard digits[range].contains(where: { $0 != 0 }) else { continue }
+                guard !time.hasTaken(explorer.maximumDuration) else { return digits }
+                var shorter = digits
+                for index in range { shorter[index] = 0 }
+                let (_, hasAllDigits, failure) = runOnce(under: Schedule(digits: shorter).digits)
+                if failure?.kind == kind, hasAllDigits { digits = shorter }
+            }
+            length /= 2
         }
         return digits
     }

@@ -48,6 +48,11 @@ struct SearchTime: Sendable {
     /// Whether the search has taken as long as it may.
     private(set) var isOver = false
 
+    /// Whether the search has taken so long by now.
+    func hasTaken(_ limit: Duration?) -> Bool {
+        limit.map { ContinuousClock.now - start >= $0 } ?? false
+    }
+
     /// Notes that a run has ended, and tells how far the search is if that is due.
     mutating func runEnded(
         _ execution: Execution,
@@ -57,7 +62,7 @@ struct SearchTime: Sendable {
     ) {
         if !execution.isPruned { lastDigits = execution.digits }
         let now = ContinuousClock.now
-        if let limit = explorer.maximumDuration, now - start >= limit { isOver = true }
+        if hasTaken(explorer.maximumDuration) { isOver = true }
         guard now - told >= explorer.progressInterval, explorer.onProgress != nil || StandardError.isTerminal else {
             return
         }

@@ -49,6 +49,23 @@ struct RandomSearchTests {
         #expect(early.failure?.kind == .brokenInvariant, "\(early)")
     }
 
+    @Test(arguments: [nil, Duration.zero])
+    func `shortens a long schedule in few runs, and in none when the time is over`(maximumDuration: Duration?) async {
+        let runs = Protected(0)
+        let explorer = Explorer(.random(seed: 1, schedules: 1)).with(\.maximumDuration, maximumDuration)
+        let report = await explore("a failure of each schedule", by: explorer) { run in
+            _ = runs.next()
+            for name in ["first", "second", "third"] {
+                run.operation(name) { for _ in 1...50 { await Task.yield() } }
+            }
+            run.invariant("never") { false }
+        }
+        let isShort = maximumDuration == nil
+        #expect(report.failure.map { isShort ? $0.schedule.delays == 0 : $0.schedule.delays > 20 } == true, "\(report)")
+        // One run finds the failure, and one confirms it.
+        #expect(runs.withLock { $0 } == (isShort ? 3 : 2))
+    }
+
     @Test func `finds a failure with no more delays than it needs, by other schedules for another seed`() async {
         var counts: Set<Int> = []
         for seed: UInt64 in 1...3 {
