@@ -20,6 +20,8 @@ struct Exploration {
     /// What the scenario permits to leave out.
     private(set) var permits: Set<Omission> = []
     private var givenUp = 0
+    /// Whether more could be chosen from than a digit can tell apart.
+    private var isWide = false
     /// How many runs have repeated a schedule to see whether it does the same.
     var repetitions = 0
     /// Begins with the search.
@@ -94,6 +96,14 @@ struct Exploration {
         if report.holds, !report.isComplete, time.isOver, let limit = explorer.maximumDuration {
             report.isCutByTime = true
             report.remarks.append("The search ended after its maximumDuration of \(limit).")
+        }
+        if report.holds, !report.isComplete, isWide {
+            report.hasUntriedChoices = true
+            report.remarks.append(
+                """
+                At some moment more than \(Schedule.radix) steps could run: those that had waited shortest were not tried.
+                """
+            )
         }
         if givenUp > 0 {
             report.remarks.append(
@@ -207,6 +217,7 @@ struct Exploration {
         if !findings.realSleepers.isEmpty { omissions.insert(.realSleeps) }
         if findings.hasCancelled, surroundings.missesLooks { omissions.insert(.looksAtCancellation) }
         if execution.hasMetLock { givenUp += 1 }
+        isWide = isWide || execution.isTruncated
         for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
             missed.append((step, ids, execution.digits))
         }
@@ -223,6 +234,7 @@ struct Exploration {
         report.outcomes.merge(other.report.outcomes) { own, _ in own }
         report.failure = report.failure ?? other.report.failure
         (unmarked, givenUp, explorer.patience) = (other.unmarked, other.givenUp, other.explorer.patience)
+        isWide = other.isWide
     }
 
     // MARK: A failure

@@ -20,6 +20,8 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     public internal(set) var withoutInterruptions: (schedules: Int, isComplete: Bool)?
     /// Whether the search has ended since it had taken as long as it may.
     var isCutByTime = false
+    /// Whether a limit other than that of runs and of time has left something out.
+    var hasUntriedChoices = false
     /// The number of schedules without interruptions, with the redundant runs.
     var runsWithoutInterruptions = 0
     /// The number of schedules that failed; at most one if the search ends with the first.
@@ -91,7 +93,11 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         guard isComplete else {
             let limit = isCutByTime ? "maximumDuration" : "maximumSchedules"
             var advice = omissions.map { "\($0), or say \($0.permission) in the setup" }.joined(separator: "; ")
-            if omissions.isEmpty { advice = "make the scenario smaller, raise \(limit)" }
+            if omissions.isEmpty {
+                // More runs do not bring in what no run may choose.
+                let more = hasUntriedChoices && !isCutByTime ? "" : ", raise \(limit)"
+                advice = "make the scenario smaller\(more)"
+            }
             if withoutInterruptions?.isComplete == true {
                 advice += ", set preempts = false to leave interruptions out"
             }

@@ -24,6 +24,19 @@ struct HonestyTests {
         #expect(throws: ScenarioFailure.self) { try drawn.verify() }
     }
 
+    @Test func `that more could run than a schedule can name, where more runs do not help`() async {
+        let report = await Explorer().with(\.maximumDelays, 0).explore(
+            Scenario("forty operations") { run in
+                for number in 1...40 { run.operation("\(number)") { run.effect("\(number)") } }
+            }
+        )
+        #expect(report.holds && report.schedules == 1 && !report.isComplete, "\(report)")
+        let remark = "At some moment more than 36 steps could run: those that had waited shortest were not tried."
+        #expect(report.remarks == [remark], "\(report)")
+        let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }
+        #expect(failure?.message.contains("make the scenario smaller, or say") == true, "\(report)")
+    }
+
     private static func lockAcrossSuspension(_ door: DispatchSemaphore) -> Scenario {
         Scenario("a lock across a suspension") { run in
             run.operation("first") { run.effect("first") }
