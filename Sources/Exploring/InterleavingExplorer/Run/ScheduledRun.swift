@@ -51,7 +51,7 @@ public final class ScheduledRun: Sendable {
         var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
     }
 
-    /// A schedule of more steps than this is a livelock.
+    /// A schedule of more steps than this goes on in first-in-first-out order, and may be a livelock.
     let maximumSteps: Int
     /// How long, in real time, to wait for a sign of an escape.
     let patience: Duration

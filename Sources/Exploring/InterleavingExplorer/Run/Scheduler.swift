@@ -15,6 +15,8 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// The segment that runs now; its footprint is not complete yet.
     private var running = Event()
     private var isOver = false
+    /// The step before which the last delay was.
+    private var lastDelay = 0
     private var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
 
     /// What any thread may ask or change.
@@ -186,13 +188,18 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
 
     private func isLivelock() -> Bool {
         let limit = run.maximumSteps
-        guard execution.steps > limit else { return false }
+        // Where a step that is ready never gets its turn, the schedule is to blame, and not the subject.
+        guard execution.steps - lastDelay > limit else { return false }
         run.state.withLock { $0.fail(.livelock, "still going on after \(limit) steps") }
         return true
     }
 
+    /// Whether the run has taken so many steps that it comes to its end in first-in-first-out order.
+    private var isLong: Bool { execution.steps > run.maximumSteps }
+
     /// Asks the chooser, and notes the choice; `nil` if the run ends here.
     private func choose(from options: Choice) -> Int? {
+        guard !isLong else { return takeOldest(of: options) }
         execution.isTruncated = execution.isTruncated || options.isTruncated
         execution.mix(options.keys.count)
         let position: Int
@@ -207,6 +214,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             execution.isPruned = true
             return nil
         }
+        if position != 0 { lastDelay = execution.steps }
         let isChoice = options.keys.count > 1
         // At a lock the segment does not end.
         if !options.isLocked, !options.isOfValues {
@@ -220,6 +228,15 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             surroundings.record.schedule.append(Schedule.character(of: choice.digit))
         }
         return position
+    }
+
+    /// Takes what has waited longest; nothing else is tried there.
+    private func takeOldest(of options: Choice) -> Int {
+        if options.keys.count > 1 { execution.isEndedInOrder = true }
+        if !options.isLocked, !options.isOfValues {
+            running = Event(arrival: options.keys[0].arrival, start: options.start)
+        }
+        return 0
     }
 
     /// Lets the schedule choose one of so many values, in the setup or in a step.

@@ -26,7 +26,7 @@ extension Exploration {
             } else {
                 var chooser = chooser(for: branch)
                 let execution = attempt(by: &chooser)
-                isCut = isCut || execution.isTruncated || execution.hasMetLock
+                isCut = isCut || execution.isTruncated || execution.isEndedInOrder || execution.hasMetLock
                 if knowledge == before {
                     for node in nodesToContinue(after: execution, from: branch) { frontier.add(node) }
                     branch = frontier.next(atMost: explorer.maximumDelays ?? .max)

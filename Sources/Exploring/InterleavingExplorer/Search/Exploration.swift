@@ -20,8 +20,8 @@ struct Exploration {
     /// What the scenario permits to leave out.
     private(set) var permits: Set<Omission> = []
     private var givenUp = 0
-    /// Whether more could be chosen from than a digit can tell apart.
-    private var isWide = false
+    /// Whether more could be chosen from than a digit can tell apart, and whether a run has come to its end in order.
+    private var (isWide, isLong) = (false, false)
     /// How many runs have repeated a schedule to see whether it does the same.
     var repetitions = 0
     /// Begins with the search.
@@ -97,13 +97,16 @@ struct Exploration {
             report.isCutByTime = true
             report.remarks.append("The search ended after its maximumDuration of \(limit).")
         }
-        if report.holds, !report.isComplete, isWide {
+        if report.holds, !report.isComplete, isWide || isLong {
             report.hasUntriedChoices = true
-            report.remarks.append(
-                """
+            let wide = """
                 At some moment more than \(Schedule.radix) steps could run: those that had waited shortest were not tried.
                 """
-            )
+            let long = """
+                Some schedules had more than \(explorer.maximumSteps) steps, and came to their ends in \
+                first-in-first-out order.
+                """
+            report.remarks += (isWide ? [wide] : []) + (isLong ? [long] : [])
         }
         if givenUp > 0 {
             report.remarks.append(
@@ -218,6 +221,7 @@ struct Exploration {
         if findings.hasCancelled, surroundings.missesLooks { omissions.insert(.looksAtCancellation) }
         if execution.hasMetLock { givenUp += 1 }
         isWide = isWide || execution.isTruncated
+        isLong = isLong || execution.isEndedInOrder
         for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
             missed.append((step, ids, execution.digits))
         }
@@ -234,7 +238,7 @@ struct Exploration {
         report.outcomes.merge(other.report.outcomes) { own, _ in own }
         report.failure = report.failure ?? other.report.failure
         (unmarked, givenUp, explorer.patience) = (other.unmarked, other.givenUp, other.explorer.patience)
-        isWide = other.isWide
+        (isWide, isLong) = (other.isWide, other.isLong)
     }
 
     // MARK: A failure

@@ -48,7 +48,11 @@ public struct Explorer: Sendable {
     public var onProgress: (@Sendable (ExplorationProgress) -> Void)?
     /// How much real time passes before ``onProgress`` hears of the search, and from then on.
     public var progressInterval = Duration.seconds(1)
-    /// A schedule of more steps than this is a livelock.
+    /// A schedule of more steps than this goes on in first-in-first-out order, and is a livelock if it takes more than
+    /// this since its last delay.
+    ///
+    /// So a task that polls is no livelock where another schedule lets it see what it waits for. A search is not
+    /// complete where a schedule has come to its end in this way.
     public var maximumSteps = 2_000
     /// How long, in real time, to wait for a sign of an escape before the first deadlock is called one.
     public var patience = Duration.seconds(1)

@@ -128,6 +128,21 @@ struct EndingTests {
         #expect(await explorer.explore(scenario).failure?.kind == .livelock)
     }
 
+    @Test(arguments: [Explorer(), Explorer(.exhaustive), Explorer(.random(seed: 1, schedules: 40))])
+    func `is no livelock of a task that polls, where another task never gets its turn`(_ explorer: Explorer) async {
+        let explorer = explorer.with(\.maximumSteps, 20).with(\.maximumSchedules, 1_100)
+        let report = await explore("a task that polls", by: explorer) { run in
+            let isReady = Protected(false)
+            run.operation("poller") {
+                while !run.effect("looks", { isReady.withLock { $0 } }) { await Task.yield() }
+            }
+            run.operation("other") { run.effect("is ready") { isReady.withLock { $0 = true } } }
+        }
+        #expect(report.holds && !report.isComplete, "\(report)")
+        let remark = "Some schedules had more than 20 steps, and came to their ends in first-in-first-out order."
+        #expect(report.remarks.contains(remark), "\(report)")
+    }
+
     @Test(arguments: [false, true])
     func `is an escape if all have gone on without the one who was away`(isPlain: Bool) async {
         for round in 1...5 {
