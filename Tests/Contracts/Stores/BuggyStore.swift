@@ -80,6 +80,8 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     private let memory = Locked<CredentialRecord?>(nil)
     /// How many updates wait or are inside.
     private let updates = Locked(0)
+    /// Whether somebody who has left is the next in the queue: nobody gives back what comes to that place.
+    private let hasDeadPlace = Locked(false)
 
     init(_ fixture: StoreFixture, bug: Bug?) {
         self.bug = bug
@@ -157,10 +159,9 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         case .waitsOnWhenCancelled: try await Task.detached { _ = try await mutex.lock() }.value
         default:
             do { try await mutex.lock() } catch {
-                // Its place in the queue is still there, and nobody gives back what comes to it.
                 let isCancelled = error is CancellationError
                 if bug == (isCancelled ? .staysLockedAfterACancelledWait : .staysLockedAfterATimeOut) {
-                    Task.detached { while (try? await mutex.lock()) == nil {} }
+                    hasDeadPlace.withLock { $0 = true }
                 }
                 throw error
             }
@@ -185,7 +186,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         updates.withLock { $0 -= 1 }
         disk.holds.withLock { $0.removeAll { $0 === hold } }
         if bug == .dropsItsLock { replacePassingMutex() }
-        hold.end()
+        if !hasDeadPlace.withLock({ $0 }) { hold.end() }
     }
 
     private func replacePassingMutex() {

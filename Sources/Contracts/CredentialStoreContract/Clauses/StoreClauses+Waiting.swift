@@ -166,7 +166,7 @@ extension StoreContract {
             let waiter = run.start("the waiter", .keep)
             await run.giveTime()
             waiter.cancel()
-            await run.giveTime()
+            await run.comes { waiter.result != nil }
             _ = try await run.result(of: holder)
             try await run.update(.keep)
         },
