@@ -67,6 +67,15 @@ struct CredentialTable: Sendable {
         SELECT name FROM access_token_credentials
         WHERE record IS NULL AND written > clock_timestamp() - make_interval(secs => $1::text::double precision)
         """
+    /// A channel is the whole database's: in another schema an account may have the same name.
+    ///
+    /// Here its session goes on, and its row was not written lately.
+    private static let ours = """
+        SELECT told FROM jsonb_array_elements_text($1::text::jsonb) AS told WHERE NOT EXISTS (
+            SELECT FROM access_token_credentials WHERE name = told AND record IS NOT NULL
+                AND written < clock_timestamp() - make_interval(secs => $2::text::double precision)
+        )
+        """
     /// No holder is equal to NULL, which an entry gives that stays.
     private static let writing = """
         UPDATE access_token_credentials
@@ -185,6 +194,18 @@ struct CredentialTable: Sendable {
             guard error.code == Self.undefinedTable else { throw error }
             return []
         }
+    }
+
+    /// Leaves out accounts of other tables; whatever is told was written within so many seconds.
+    func ours(
+        among names: [String],
+        within seconds: TimeInterval,
+        by connection: isolated PostgresConnection
+    ) throws(PostgresFailure) -> [String] {
+        // More at once are all sessions of a fleet, and a look has no time for them.
+        guard (1...1000).contains(names.count), let list = try? JSONEncoder().encode(names) else { return names }
+        let rows = try connection.run(Self.ours, [list, Data("\(seconds)".utf8)]).rows
+        return rows.compactMap { $0.first ?? nil }.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func values(_ entry: Departures.Entry) -> [Data?] { [Data(entry.account.utf8), entry.number] }

@@ -185,12 +185,15 @@ final class PostgresPresence: Sendable {
             (!state.listeners.isEmpty, state.isListening, state.lastHeard)
         }
         guard isWanted else { return }
+        let since = (lastHeard?.seconds ?? 0) + Self.margin
         var names: [String] = []
         if !isListening {
             try table.listen(by: connection)
-            if let lastHeard { names = try table.ended(within: lastHeard.seconds + Self.margin, by: connection) }
+            if lastHeard != nil { names = try table.ended(within: since, by: connection) }
         }
-        names += connection.takeNotifications()
+        let notified = connection.takeNotifications()
+        // One name too many costs a renewal, and one that is missing a session that does not end here.
+        names += (try? table.ours(among: notified, within: since, by: connection)) ?? notified
         let listeners = state.withLock { state in
             (state.isListening, state.lastHeard) = (true, Stopwatch())
             return state.listeners.values.map(\.self)

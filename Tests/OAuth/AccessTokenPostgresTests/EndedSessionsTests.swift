@@ -67,6 +67,32 @@ struct EndedSessionsTests {
         await watch.value
     }
 
+    /// A channel is the whole database's.
+    @Test func `are not told of a table in another schema, in which an account has the same name`() async throws {
+        let (stores, others, elsewhere) = (database.stores(), database.stores(), try await TestDatabase().stores())
+        func end(_ user: String, _ stores: PostgresCredentialStores) async throws {
+            try await stores.store(for: user).update { _ in .replace(server.signIn(user)) }
+            try await stores.store(for: user).update { _ in .remove }
+        }
+        try await others.store(for: "user").update { _ in .replace(server.signIn("user")) }
+        try await database.run("UPDATE access_token_credentials SET written = written - interval '1 hour'")
+        let isListening = Event()
+        let watch = Task {
+            var told: Set<String> = []
+            for await user in stores.endedSessions() {
+                told.insert(user)
+                isListening.happen()
+                if user == "last" { break }
+            }
+            return told
+        }
+        try await end("first", others)
+        await isListening.wait()
+        try await end("user", elsewhere)
+        try await end("last", others)
+        #expect(await watch.value == ["first", "last"])
+    }
+
     @Test func `and that has begun anew meanwhile go on`() async throws {
         let stores = database.stores()
         let accounts = accounts(stores)
