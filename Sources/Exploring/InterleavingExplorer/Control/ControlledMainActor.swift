@@ -13,6 +13,10 @@ final class ControlledMainActor: SerialExecutor {
         let job = UnownedJob(job)
         let mainActor = unsafe asUnownedSerialExecutor()
         guard let queue = executor.run(of: JobLayout.taskID(of: job))?.mainQueue() else {
+            // The end of an object is no task. The run lets go of it where no other code of the main actor runs.
+            if JobLayout.kind(of: job) != .task, ActiveRuns.onThisThread != nil {
+                return unsafe job.runSynchronously(on: mainActor)
+            }
             return unsafe executor.release(job, to: mainActor)
         }
         unsafe queue.enqueue(job, for: mainActor)

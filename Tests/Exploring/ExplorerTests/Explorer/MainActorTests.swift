@@ -23,6 +23,24 @@ private final class ViewModel: Sendable {
     func begin(_ text: String) -> Task<Void, Never> { Task { show(text) } }
 }
 
+#if os(Linux)
+/// An object of a target whose default isolation is the main actor has such a deinit without saying so.
+@MainActor
+private final class Screen: Sendable {
+    private let ends: Protected<Int>
+
+    nonisolated init(countingEndsIn ends: Protected<Int>) { self.ends = ends }
+
+    func show() {}
+
+    // Apple's platforms have it from macOS 15.4 on.
+    isolated deinit {
+        MainActor.assertIsolated()
+        _ = ends.next()
+    }
+}
+#endif
+
 @Suite("Code of the main actor", .takesTurns, .endsHangs)
 struct MainActorTests {
     @Test func `is explored: its calls come in each order, and so do tasks that begin there`() async {
@@ -62,6 +80,27 @@ struct MainActorTests {
         }
         #expect(orders == ["clear ", "save clear ", "clear save "])
     }
+
+    #if os(Linux)
+    /// In a process of its own, since a deinit elsewhere would end the process.
+    @Test func `has ended with the run, where it is the deinit of what the setup has made`() async {
+        await #expect(processExitsWith: .success) {
+            let (made, ends) = (Protected(0), Protected(0))
+            let report = await explore("a screen") { run in
+                _ = made.next()
+                let screen = Screen(countingEndsIn: ends)
+                for name in ["first", "second"] { run.operation(name) { await screen.show() } }
+                // It has the screen for longer than the operations.
+                run.invariant("is shown") {
+                    await screen.show()
+                    return true
+                }
+            }
+            #expect(report.holds && report.isComplete, "\(report)")
+            #expect(ends.withLock { $0 } == made.withLock { $0 })
+        }
+    }
+    #endif
 
     @Test func `lets others in at an await, as every actor does`() async {
         let report = await explore("two loads") { run in
