@@ -409,6 +409,19 @@ struct NeighbourTests {
     }
 
     @Test(arguments: Engine.allCases)
+    func `a process that was stopped reads an answer that came meanwhile before a deadline passes`(
+        _ engine: Engine
+    ) async throws {
+        let clock = ClockOfStoppedProcess()
+        let service = engine.make(loader, clock: clock)
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        clock.goOn()
+        load?.answer(.success(validToken))
+        #expect(try await caller.valueInTime == validToken)
+    }
+
+    @Test(arguments: Engine.allCases)
     func `an answered load leaves no timer`(_ engine: Engine) async throws {
         let service = engine.make(loader, clock: clock)
         let caller = Task { try await service.token() }
@@ -571,5 +584,20 @@ struct NeighbourTests {
             begun.withLock { $0 += 1 }
             DispatchSemaphore(value: 0).wait()
         }
+    }
+}
+
+/// The clock of a process that was stopped: all timers that were set before fire as soon as the process goes on.
+private final class ClockOfStoppedProcess: AccessTokenClock {
+    let now = ManualClock().now
+    private let timers = Locked<[@Sendable () -> Void]>([])
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        timers.withLock { $0.append(action) }
+        return AccessTokenTimer {}
+    }
+
+    func goOn() {
+        for action in timers.withLock({ exchange(&$0, with: []) }) { action() }
     }
 }

@@ -36,8 +36,18 @@ package struct ServiceClock: Sendable {
 
     @inlinable package var now: Date { isSystem ? systemNow() : base.now }
 
-    /// Sets no timer for no delay.
+    /// Sets no timer for no delay, and counts a delay in two halves.
+    ///
+    /// A process that was stopped, as an app in the background is, has its timers fire before it reads what has come
+    /// meanwhile. A stop in the first half costs the rest of that half, and an answer is read in the second one.
     package func schedule(after delay: TimeInterval?, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        delay.map { base.schedule(after: $0, action) } ?? AccessTokenTimer {}
+        guard let delay else { return AccessTokenTimer {} }
+        let cancelled = Latch()
+        let first = base.schedule(after: delay / 2) { [base] in
+            let second = base.schedule(after: delay / 2, action)
+            cancelled.whenFired { second.cancel() }
+        }
+        cancelled.whenFired { first.cancel() }
+        return AccessTokenTimer { cancelled.fire() }
     }
 }
