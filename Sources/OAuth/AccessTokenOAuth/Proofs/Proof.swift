@@ -54,6 +54,7 @@ enum Proof {
     /// Nothing is written in another way: some servers compare the text. They see a path in each request (RFC 9110,
     /// section 4.2.3).
     static func target(of url: URL) -> String {
-        url.absoluteString.prefix { $0 != "?" && $0 != "#" } + (url.absoluteURL.path.isEmpty ? "/" : "")
+        let hasPath = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath.isEmpty == false
+        return url.absoluteString.prefix { $0 != "?" && $0 != "#" } + (hasPath ? "" : "/")
     }
 }

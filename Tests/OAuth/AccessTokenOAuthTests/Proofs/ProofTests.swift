@@ -59,6 +59,13 @@ struct ProofTests {
         #expect(try claims(proof)["htu"] as? String == "https://api.example/")
     }
 
+    /// Bytes that are no text in UTF-8, as in the names of old files.
+    @Test(arguments: ["/caf%E9", "/%FF/", "/a%2Fb", "/caf%C3%A9"]) func `names any path as it is`(path: String) throws {
+        let url = try url("https://api.example" + path)
+        let proof = try Proof.text(by: publishedKey(), for: "GET", url, token: nil, nonce: nil, at: now)
+        #expect(try claims(proof)["htu"] as? String == "https://api.example" + path)
+    }
+
     /// What a server says goes into JSON, and must not be able to add a claim there.
     @Test func `carries any nonce and any method as they are`() throws {
         let (method, nonce) = (#"QU"ERY\"#, #"n","htm":"GET"#)
