@@ -113,6 +113,8 @@ final class HTTPExchange: NSObject, Sendable {
         guard isWanted else { return }
         var signed = request
         do { try sign(&signed) } catch { return end { $0.failure(error) } }
+        // The caller may have left meanwhile, and another request may go in its place.
+        guard state.withLock({ $0.wait != nil }) else { return }
         let task = connections.start(signed, reportingTo: self)
         state.withLock { state in
             // The reply may have begun meanwhile, or may be over.

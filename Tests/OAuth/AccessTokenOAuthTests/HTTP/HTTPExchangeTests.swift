@@ -91,6 +91,25 @@ struct HTTPExchangeTests {
         }
     }
 
+    @Test func `is not sent if its caller leaves while it is signed`() async throws {
+        try await withServer(replying: 200) { server in
+            let answer = Answer()
+            let leaving = Locked<HTTPExchange?>(nil)
+            let leave = { @Sendable (_: inout URLRequest) in leaving.withLock { $0.take() }?.abandon() ?? () }
+            let request = URLRequest(url: try server.resource)
+            let signed = HTTPExchange(request, bodyLimit: 0, signing: leave) { answer.take($0) }
+            leaving.withLock { $0 = signed }
+            let connections = HTTPConnections(.keepingNothing)
+            signed.start(over: connections)
+            await answer.hasCome.wait()
+            #expect(answer.code == .cancelled)
+            let (next, reply) = exchange(request)
+            next.start(over: connections)
+            await reply.hasCome.wait()
+            #expect(server.requests.count == 1)
+        }
+    }
+
     /// Somebody else may send the same refresh token from then on, and the session's own timer is an hour behind.
     @Test func `hangs up when its time is over, though no reply has begun`() async throws {
         let hasHungUp = Event()
