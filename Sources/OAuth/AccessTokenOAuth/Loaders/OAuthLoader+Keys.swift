@@ -6,9 +6,12 @@ import Foundation
 extension OAuthLoader {
     /// Updates the store, and gives up the key of a session that has ended by that: a refusal, a new login.
     ///
-    /// - Parameter keepsKey: whether the key is still needed: a sign-out gives it up after the revocation.
+    /// - Parameter kept: the key that is still needed: a sign-out gives it up after the revocation.
     @discardableResult
-    func updateStore(keepsKey: Bool = false, _ body: @escaping CredentialUpdate) async throws -> CredentialRecord? {
+    func updateStore(
+        keeping kept: @Sendable () -> Data? = { nil },
+        _ body: @escaping CredentialUpdate
+    ) async throws -> CredentialRecord? {
         guard let proofKeys = exchange.proofKeys else { return try await store.update(body) }
         let before = Locked<Data?>(nil)
         let record = try await store.update { record in
@@ -17,7 +20,7 @@ extension OAuthLoader {
         }
         learn(from: record)
         if let key = before.withLock({ $0 }), key != record?.credential.proofKey {
-            if !keepsKey { proofKeys.forget(key) }
+            if key != kept() { proofKeys.forget(key) }
             if record == nil { ownProofs?.forget() }
         }
         return record

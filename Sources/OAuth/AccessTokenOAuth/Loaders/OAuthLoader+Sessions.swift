@@ -152,10 +152,10 @@ extension OAuthLoader {
         // What was read, or else what this loader knows.
         let found = Locked<Credential?>(nil)
         let guess = Locked<Credential?>(nil)
-        func revocable() -> Credential? { found.withLock { $0 } ?? guess.withLock { $0 } }
+        @Sendable func revocable() -> Credential? { found.withLock { $0 } ?? guess.withLock { $0 } }
         for attempt in 1...Self.mostRemovals {
             do {
-                let record = try await updateSession(of: subject, keepsKey: true) { record in
+                let record = try await updateSession(of: subject, keeping: { revocable()?.proofKey }) { record in
                     // Another user's session goes on.
                     if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
                     // After the first attempt there may be a new session, which is not to end.
@@ -235,14 +235,14 @@ extension OAuthLoader {
     /// of the session that ends.
     private func updateSession(
         of subject: String? = nil,
-        keepsKey: Bool = false,
+        keeping kept: @Sendable () -> Data? = { nil },
         _ body: @escaping CredentialUpdate
     ) async throws -> CredentialRecord? {
         let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in
             memory.replies.cancelAll(of: subject)
         }
         defer { timer.cancel() }
-        return try await updateStore(keepsKey: keepsKey, body)
+        return try await updateStore(keeping: kept, body)
     }
 
     func revoke(_ credential: Credential) async {

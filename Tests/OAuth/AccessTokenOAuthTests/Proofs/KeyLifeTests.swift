@@ -248,6 +248,19 @@ struct KeyLifeTests {
         }
     }
 
+    /// Each client credentials grant has a key of its own, and the store may have refused what the last one brought.
+    @Test func `is given up with that of a successor that was never saved`() async throws {
+        let removed = Locked<Set<Data>>([])
+        let keys = ProofKeys.ofThisMachine(removed: { key in removed.withLock { _ = $0.insert(key) } })
+        try await withServer(Self.rotating) { server in
+            let (stored, successor) = (try bound(), try bound())
+            let loader = OAuthLoader(endpoint: try endpoint(server, keys), store: MemoryCredentialStore(stored))
+            loader.memory.withLock { $0.unsaved = .init(credential: successor, base: stored) }
+            try await loader.endSession()
+            #expect(removed.withLock { $0 } == Set([stored, successor].compactMap(\.proofKey)))
+        }
+    }
+
     /// The process removes the record as soon as the store allows.
     @Test func `is given up at a sign-out that the store cannot do`() async throws {
         let removed = Locked<Set<Data>>([])
