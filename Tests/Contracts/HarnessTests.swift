@@ -106,6 +106,27 @@ struct HarnessTests {
         #expect(meetings.withLock { $0 } == [])
     }
 
+    @Test func `a clause that runs alone waits for the end of what has begun too early`() async {
+        let notes = BeginningNotes()
+        let slow = clause("A") { run in
+            notes.note(run)
+            _ = try await run.wait { notes.has("B") }
+        }
+        let hasMet = Locked(false)
+        let early = clause("B") { run in
+            notes.note(run)
+            guard notes.broken(for: "B").count == 1 else { return }
+            // The clause behind it may begin, and has some time for it.
+            run.conditions.onSilence?(nil)
+            let isMet = await run.log.wait(0.2) { notes.has("C") }
+            hasMet.withLock { $0 = isMet }
+        }
+        let report = await report(on: [slow, early, clause("C", runsAlone: true) { notes.note($0) }])
+        #expect(report.isKept, "\(report)")
+        #expect(notes.broken(for: "B") == [["A"], []])
+        #expect(!hasMet.withLock { $0 })
+    }
+
     @Test func `the next situation begins while one waits for what a broken clause judges`() async {
         let notes = BeginningNotes()
         let broken = clause("A") { run in throw run.violation("a right answer", "a wrong one") }

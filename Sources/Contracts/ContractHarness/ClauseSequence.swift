@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A subject that leaves callers without an answer is waited for in clause after clause. So the next clause begins as
 /// soon as one has come to a silence, as if the silence did not end. If it does, all that has begun behind it begins
-/// anew: the verdict is the one of clauses that wait for each other. A clause that runs alone begins when all before it
-/// have ended, and the next one begins when it has ended.
+/// anew: the verdict is the one of clauses that wait for each other. A clause that runs alone waits
+/// for all before it, and all behind it wait for it.
 struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
     let subject: Subject
     /// If this clause is broken, no other is run.
@@ -35,6 +35,7 @@ struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
         while judgements.count < clauses.count {
             let next = judgements.count + begun.count
             if next < clauses.count, begun.first?.judging.outcome == nil, mayBegin(clauses[next], beside: begun) {
+                if clauses[next].runsAlone { await end(&abandoned) }
                 begun.append(await begin(clauses[next], broken.union(begun.compactMap(\.brokenID))))
                 continue
             }
@@ -49,8 +50,13 @@ struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
             }
         }
         // No code of the subject runs when the verification has ended.
-        for clause in abandoned { _ = await clause.judging.end }
+        await end(&abandoned)
         return judgements
+    }
+
+    private func end(_ abandoned: inout [BegunClause]) async {
+        for clause in abandoned { _ = await clause.judging.end }
+        abandoned = []
     }
 
     private func mayBegin(_ clause: Clause<Subject>, beside begun: [BegunClause]) -> Bool {

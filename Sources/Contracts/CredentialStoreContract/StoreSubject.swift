@@ -27,7 +27,7 @@ public struct StoreSubject: Sendable {
     /// called several times for one fixture.
     ///
     /// `loseExclusion` takes the exclusion away from whoever is inside, and returns when the next one may go in: it
-    /// cuts the connections to a database, or lets a lease run out. It may do that to the stores of all fixtures: no
+    /// cuts the connections to a database, or lets a lease run out. It may hit the stores of all fixtures, since no
     /// other clause runs meanwhile. With it, the subject has ``StoreFeatures/losesExclusion``.
     public init(
         _ name: String,
