@@ -193,6 +193,15 @@ struct ArticleTests {
         #expect(session.screen == .content)
     }
 
+    @MainActor
+    @Test func `what was shown to a user whose session the server ended is not shown to the next one`() async {
+        let session = CallbackSession(endpoint: endpoint, keychain: keychain)
+        session.show(.failure(AccessTokenError.signedOut), of: session.sessionEpoch)
+        session.show(.success(["a friend of the former user"]), of: session.sessionEpoch)
+        await signIn(to: session)
+        #expect(session.friends == [])
+    }
+
     /// Sends requests at the same moment, and returns when the session has shown all of their results.
     @MainActor
     private func show(_ requests: Int, in session: CallbackSession) async {

@@ -9,7 +9,7 @@ final class CallbackSession {
     private(set) var friends: [String] = []
     /// What the user is told beside the content, until the next success.
     private(set) var message: String?
-    /// Changes at each login and logout: a request passes what it was when it was sent.
+    /// A new number at each login and logout: keep it with a request, and pass it to `show` with the result.
     private(set) var sessionEpoch = 0
 
     let tokens: AccessTokenService
@@ -35,7 +35,7 @@ final class CallbackSession {
                 let token = AccessToken(value: reply.value, expiration: reply.expiresAt)
                 self.keychain.store(reply.refreshToken, token)
                 self.tokens.signIn(token)
-                self.screen = .content
+                (self.screen, self.friends, self.message) = (.content, [], nil)
                 self.sessionEpoch += 1
             }
         }
