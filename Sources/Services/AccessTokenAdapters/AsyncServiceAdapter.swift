@@ -5,7 +5,8 @@ import AccessTokenSynchronization
 /// A callback service, as async code sees it.
 ///
 /// `AccessTokenService` needs no adapter: it is an `AsyncAccessTokenProviding` itself where `AccessTokenAdapters` is
-/// imported. The adapter is for services of the app's own behind `AccessTokenProviding`.
+/// imported. The adapter is for services of the app's own behind `AccessTokenProviding`, and for async code whose calls
+/// must not overtake those of a ``CallbackServiceAdapter``.
 ///
 /// ```swift
 /// let provider: any AsyncAccessTokenProviding = AsyncServiceAdapter(of: legacyService)

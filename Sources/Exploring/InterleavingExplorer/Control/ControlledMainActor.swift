@@ -13,7 +13,7 @@ final class ControlledMainActor: SerialExecutor {
         let job = UnownedJob(job)
         let mainActor = unsafe asUnownedSerialExecutor()
         guard let queue = executor.run(of: JobLayout.taskID(of: job))?.mainQueue() else {
-            // The end of an object is no task. The run lets go of it where no other code of the main actor runs.
+            // An isolated deinit: the run is over, lets go of its objects, and no other code of the main actor runs.
             if JobLayout.kind(of: job) != .task, ActiveRuns.onThisThread != nil {
                 return unsafe job.runSynchronously(on: mainActor)
             }

@@ -190,7 +190,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         let limit = run.maximumSteps
         // Where a step that is ready never gets its turn, the schedule is to blame, and not the subject.
         guard execution.steps - lastDelay > limit else { return false }
-        run.state.withLock { $0.fail(.livelock, "still going on after \(limit) steps") }
+        run.state.withLock { $0.fail(.livelock, "still going on after \(limit) steps without a delay") }
         return true
     }
 

@@ -2,7 +2,7 @@ import AccessTokenAdapters
 import Dispatch
 
 nonisolated struct Tokens: Sendable {
-    let service: AsyncAccessTokenService  // for async code; owns the cache
+    let service: AsyncAccessTokenService  // owns the cache
     let legacyService: CallbackServiceAdapter  // for callback code
 
     init(loader: any AccessTokenLoader) {
