@@ -21,6 +21,10 @@ final class PostgresPool: Sendable {
         var closed: [PostgresConnection]
         /// How many are open, at rest or not.
         var opened = 0
+        /// How many are being opened.
+        var opening = 0
+        /// Whether the last opening that failed was refused, and did not wait for an answer in vain.
+        var isRefusing = false
         /// How many openings have failed since the last one that succeeded.
         var refused = 0
         var lastRefusal: Stopwatch?
@@ -31,8 +35,13 @@ final class PostgresPool: Sendable {
         var uses = 0
         var isRestPlanned = false
 
+        /// How many are open, or may be soon: of those that a server refuses, it may allow another one.
+        ///
+        /// Nobody waits for the opening of another one at a server that is silent.
+        var expected: Int { opened + (isRefusing ? opening : 0) }
+
         /// Whether one may be opened; where others are open, one that was refused has time.
-        var mayOpen: Bool { opened == 0 || (lastRefusal?.seconds ?? .infinity) > PostgresPool.refusalPause }
+        var mayOpen: Bool { expected == 0 || (lastRefusal?.seconds ?? .infinity) > PostgresPool.refusalPause }
     }
 
     /// Seconds without a statement after which the connections are closed.
@@ -86,7 +95,7 @@ final class PostgresPool: Sendable {
             case .success(let value): return value
             case .failure(let failure) where failure.isOpening:
                 // Whoever can wait for one that is open waits.
-                let (opened, refused) = queue.withLock { state, _ in (state.opened, state.refused) }
+                let (opened, refused) = queue.withLock { state, _ in (state.expected, state.refused) }
                 guard opened == 0 else { continue }
                 throw failure.saying("no connection is open, and \(refused) could not be opened")
             case .failure(let failure): throw failure
@@ -181,10 +190,14 @@ final class PostgresPool: Sendable {
             connection.close()
             queue.withLock { state, _ in state.opened -= 1 }
         }
+        let began = Stopwatch()
+        queue.withLock { state, _ in state.opening += 1 }
         do throws(PostgresFailure) {
             try connection.open()
         } catch {
             queue.withLock { state, _ in
+                state.opening -= 1
+                state.isRefusing = began.seconds < 1
                 state.refused += 1
                 state.lastRefusal = Stopwatch()
             }
@@ -192,6 +205,7 @@ final class PostgresPool: Sendable {
         }
         connection.silences = silences
         queue.withLock { state, _ in
+            state.opening -= 1
             state.opened += 1
             state.refused = 0
         }

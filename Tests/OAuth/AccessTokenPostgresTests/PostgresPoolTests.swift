@@ -47,6 +47,20 @@ struct PostgresPoolTests {
         #expect(held.isEmpty)
     }
 
+    /// The server refuses the others while the one that it allows is not open yet.
+    @Test func `callers that begin at once wait for the connection that the server allows`() async throws {
+        let role = try await role(limit: 1)
+        for _ in 1...10 {
+            let stores = PostgresCredentialStores(role, connections: 8)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<50 { group.addTask { _ = try await stores.store(for: "\(number)").load() } }
+                try await group.waitForAll()
+            }
+            _ = await stores.pool.makeRoom()
+            try await database.waitForConnections(0, where: "usename <> current_user")
+        }
+    }
+
     @Test func `an error says how many connections are open, and how many were refused`() async throws {
         // A superuser has no limit, and a role has one that has no connection left.
         let stores = PostgresCredentialStores(try await role(limit: 0), connections: 8)
