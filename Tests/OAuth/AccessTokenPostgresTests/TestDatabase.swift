@@ -21,7 +21,8 @@ struct TestDatabase: Sendable {
         let base = try #require(Self.connection)
         let options = "options='-c search_path=\(application)'"
         connectionString = "\(base) application_name=\(application) \(options)"
-        ownConnectionString = "\(base) \(options)"
+        // Not the name that connections have without one: the kill tests cut those.
+        ownConnectionString = "\(base) application_name=\(application)-own \(options)"
         try await run("CREATE SCHEMA \(application)")
     }
 
