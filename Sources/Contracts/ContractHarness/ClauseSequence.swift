@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A subject that leaves callers without an answer is waited for in clause after clause. So the next clause begins as
 /// soon as one has come to a silence, as if the silence did not end. If it does, all that has begun behind it begins
-/// anew: the verdict is the one of clauses that wait for each other. A clause that runs alone waits
-/// for all before it, and all behind it wait for it.
+/// anew: the verdict is the one of clauses that wait for each other. A clause that runs alone waits for all before it,
+/// and all behind it wait for it.
 struct ClauseSequence<Subject: VerifiedSubject>: Sendable {
     let subject: Subject
     /// If this clause is broken, no other is run.

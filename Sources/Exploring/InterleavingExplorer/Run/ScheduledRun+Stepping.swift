@@ -25,7 +25,7 @@ extension ScheduledRun {
         }
     }
 
-    /// Runs the oldest candidates until a condition is met or nothing can run any more; returns whether it came to that.
+    /// Runs the oldest candidates until a condition is met or nothing can run any more; `false` at the limit.
     @discardableResult
     func runInOrder(atMost limit: Int, until isDone: () -> Bool) -> Bool {
         state.withLock { $0.candidates.idleDrains = 0 }

@@ -14,9 +14,9 @@ public protocol AccessTokenClock: Sendable {
     ///
     /// **Concurrency** `action` is called on any thread or task, but not by `schedule` itself, which a service calls in
     /// the middle of a decision. On another thread, `action` may run before `schedule` has returned. `action` may resume
-    /// tasks: an executor whose `enqueue` blocks holds up the thread, and the timers that share it. `action` may set the
-    /// next timer: a service counts a deadline in two halves. A clock that is moved by a test goes from timer to timer,
-    /// so that the second one counts from the instant at which the first was due.
+    /// tasks: an executor whose `enqueue` blocks holds up the thread, and the timers that share it. `action` may set
+    /// the next timer: a service counts a deadline in two halves. A clock that is moved by a test goes from timer to
+    /// timer, so that the second one counts from the instant at which the first was due.
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer
 }
 
