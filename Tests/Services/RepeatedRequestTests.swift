@@ -36,7 +36,7 @@ struct RepeatedRequestTests {
     private func send(
         _ doors: Stack.Doors,
         _ world: World,
-        _ request: @escaping @Sendable (AccessToken) async -> Int
+        _ request: @escaping @Sendable (AccessToken) async throws -> Int
     ) async throws -> Int {
         switch world {
         case .async:
@@ -46,7 +46,7 @@ struct RepeatedRequestTests {
                 doors.callback.withToken {
                     $0 == 401
                 } send: { token, reply in
-                    Task { reply(.success(await request(token))) }
+                    Task { do { reply(.success(try await request(token))) } catch { reply(.failure(error)) } }
                 } then: {
                     continuation.resume(with: $0)
                 }
@@ -199,6 +199,28 @@ struct RepeatedRequestTests {
         #expect(loads() == 3)
         clock.advance(by: 1)
         for _ in 1...20 { _ = try await send(doors, world) { server.status(for: $0) } }
+        #expect(loads() == 4)
+    }
+
+    private struct Offline: Error {}
+
+    @Test(arguments: World.allCases)
+    func `is not sent again because another one was lost on its way`(_ world: World) async throws {
+        let (doors, loads) = countingStack(.queue)
+        let (isSent, mayFail) = (Event(), Event())
+        let lost = Task {
+            try await send(doors, world) { token in
+                guard token.value == "T2" else { return 401 }
+                isSent.happen()
+                await mayFail.wait()
+                throw Offline()
+            }
+        }
+        await isSent.wait()
+        for _ in 1...2 { _ = try await send(doors, world) { _ in 401 } }
+        mayFail.happen()
+        await #expect(throws: Offline.self) { try await lost.valueInTime }
+        _ = try await send(doors, world) { _ in 401 }
         #expect(loads() == 4)
     }
 

@@ -257,6 +257,20 @@ struct WithTokenTests {
         #expect(server.sent.isEmpty)
     }
 
+    @Test func `that is cancelled loads nothing in the session that begins then`() async {
+        let queue = DispatchQueue(label: "loads and handlers")
+        let service = AccessTokenService(loader: loader, clock: clock, loaderQueue: queue, handlerQueue: queue)
+        service.signIn(validToken)
+        queue.suspend()
+        send(by: service) { _, _ in }.cancel()
+        service.signIn()
+        queue.resume()
+        await #expect(throws: CancellationError.self) { try await answers.first().get() }
+        // What an earlier handler has begun, and the load that it would have begun.
+        await onThreadOfItsOwn { for _ in 1...3 { queue.sync {} } }
+        #expect(loader.loads.isEmpty)
+    }
+
     // MARK: A first callback that is called twice
 
     /// What a request calls its first callback with.

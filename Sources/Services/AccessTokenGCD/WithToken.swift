@@ -62,13 +62,15 @@ extension AccessTokenProviding {
 
         @Sendable func retrieve(then use: @escaping @Sendable (LoadResult) -> Void) {
             // A service of your own may call its handler twice, or never.
-            let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned), use)
+            let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
+                // A caller that has left wants no request, and no other token.
+                if answer.isPending { use(result) }
+            }
             let retrieval = self.retrieveToken { retrieved($0) }
             cancelled.whenFired { retrieval.cancel() }
         }
 
         @Sendable func run(with token: AccessToken, then use: @escaping @Sendable (Outcome) -> Void) {
-            guard answer.isPending else { return }
             let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned), use)
             send(token) { reply($0) }
         }
@@ -108,8 +110,10 @@ extension AccessTokenProviding {
                 case .failure(let error): answer(.failure(error))
                 case .success(let token):
                     run(with: token) { outcome in
-                        if pausesRepeating {
-                            service?.repeated(with: token, isRejected: isRejection(outcome), in: session)
+                        let isRejected = isRejection(outcome)
+                        // Any other failure says nothing of the token.
+                        if pausesRepeating, isRejected || (try? outcome.get()) != nil {
+                            service?.repeated(with: token, isRejected: isRejected, in: session)
                         }
                         answer(outcome)
                     }
