@@ -214,6 +214,29 @@ struct SessionStatusTests {
         #expect(session.status == .expired)
     }
 
+    @Test @MainActor func `says nothing of a failed look that began before one that succeeded`() async throws {
+        struct Unreadable: Error {}
+        let (isLooking, mayFail) = (Event(), Event())
+        let looks = Locked(0)
+        let service = try service(.queue) { [token] in token }
+        let session = ObservedSession(showing: service) {
+            let isFirst = looks.withLock { looks in
+                looks += 1
+                return looks == 1
+            }
+            guard isFirst else { return StoredSession() }
+            isLooking.happen()
+            await mayFail.wait()
+            throw Unreadable()
+        }
+        let first = Task { await session.look() }
+        await isLooking.wait()
+        await session.look()
+        mayFail.happen()
+        await first.value
+        #expect(session.failure == nil)
+    }
+
     @Test @MainActor func `whose view has gone in the middle of a look is no failure`() async throws {
         let service = try service(.queue) { [token] in token }
         let session = ObservedSession(showing: service) { throw CancellationError() }

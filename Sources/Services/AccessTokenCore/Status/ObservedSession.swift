@@ -41,6 +41,9 @@ public final class ObservedSession {
     @ObservationIgnored private let stored: (@Sendable () async throws -> StoredSession?)?
     /// What the last look at the store followed.
     @ObservationIgnored private var looked: (status: SessionStatus, sessionEpoch: Int)?
+    @ObservationIgnored private var looks = 0
+    /// The number of the look that ``failure`` is of.
+    @ObservationIgnored private var lastHeard = 0
     @ObservationIgnored private var following: Task<Void, Never>?
 
     package init(showing service: any SessionShowing, stored: (@Sendable () async throws -> StoredSession?)?) {
@@ -62,15 +65,23 @@ public final class ObservedSession {
     /// out.
     public func look() async {
         guard let stored else { return }
+        looks += 1
+        let look = looks
         do {
             try await service.lookAtStore(by: stored)
-            failure = nil
+            say(nil, after: look)
         } catch is CancellationError {
             // The view has gone.
         } catch {
-            failure = error
+            say(error, after: look)
         }
         show(service.view)
+    }
+
+    /// A look that began later, and has ended already, knows better.
+    private func say(_ failure: (any Error)?, after look: Int) {
+        guard look > lastHeard else { return }
+        (self.failure, lastHeard) = (failure, look)
     }
 
     /// Looks at once, and then again after each pause, until the task is cancelled: for the `task` of a view.
