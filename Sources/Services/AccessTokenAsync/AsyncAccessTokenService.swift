@@ -147,7 +147,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
     /// The new session's first load starts when the present session's load has ended or is past its deadline: if both
-    /// sessions are of one user, two loads would send the same refresh token (O9). To avoid the wait, sign out first.
+    /// sessions are of one user, two loads would send the same refresh token (O9).
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
@@ -311,6 +311,19 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     // MARK: Sessions
+
+    /// How often somebody has signed out, all calls that came before this one among them.
+    package var signOuts: Int { machine.signOuts }
+
+    /// The same, as far as the actor has published it.
+    package nonisolated var publishedSignOuts: Int { snapshot.signOuts }
+
+    /// Begins a session at the end of a login, unless somebody has signed out since the login began.
+    package func signIn(_ token: AccessToken?, since signOuts: Int) -> Bool {
+        guard signOuts == machine.signOuts else { return false }
+        beginSession(with: token)
+        return true
+    }
 
     private func beginSession(with token: AccessToken?) {
         let now = clock.now

@@ -15,6 +15,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         var sessionEpoch = 0
         /// Changes with the session, and where a look has found another user, or nobody any more.
         var userEpoch = 0
+        var signOuts = 0
 
         /// For those who show the session; no caller of a token reads this.
         var outlook = SessionOutlook()
@@ -71,6 +72,9 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     package var userEpoch: Int { published.read { $0.userEpoch } }
 
+    /// A login that began before the last sign-out is void.
+    package var signOuts: Int { published.read { $0.signOuts } }
+
     package borrowing func view(at now: Date) -> SessionView {
         published.read { published in
             let (status, until) = published.outlook.status(
@@ -117,6 +121,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
             load: machine.currentLoad,
             sessionEpoch: machine.sessionEpoch,
             userEpoch: machine.sessionEpoch + machine.userChanges,
+            signOuts: machine.signOuts,
             outlook: machine.outlook,
             isSignedOut: machine.isSignedOut,
             changes: machine.changes

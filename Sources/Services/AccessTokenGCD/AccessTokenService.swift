@@ -135,7 +135,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     ///
     /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
     /// The new session's first load starts when the present session's load has ended or is past its deadline: if both
-    /// sessions are of one user, two loads would send the same refresh token (O9). To avoid the wait, sign out first.
+    /// sessions are of one user, two loads would send the same refresh token (O9).
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
@@ -289,9 +289,20 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     // MARK: Sessions
 
-    private func beginSession(with token: AccessToken?) {
+    /// How often somebody has signed out.
+    package var signOuts: Int { snapshot.signOuts }
+
+    /// Begins a session at the end of a login, unless somebody has signed out since the login began.
+    package func signIn(_ token: AccessToken?, since signOuts: Int) -> Bool {
+        beginSession(with: token, since: signOuts)
+    }
+
+    @discardableResult
+    private func beginSession(with token: AccessToken?, since signOuts: Int? = nil) -> Bool {
         let now = clock.now
+        var begins = true
         perform {
+            if let signOuts, signOuts != machine.signOuts { return begins = false }
             let count = pendingHandlers.close()
             switch machine.signIn(token, waiters: count, at: now) {
             case .nothing: break
@@ -299,6 +310,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
             case .load(let load): start(load)
             }
         }
+        return begins
     }
 
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.

@@ -19,13 +19,23 @@ extension OAuthLoader {
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
+        try await begin(with: credential) { true }
+    }
+
+    /// - Parameter isWanted: asked inside the exclusion: a sign-out that begins later removes what is stored.
+    private func begin(with credential: Credential, if isWanted: @escaping @Sendable () -> Bool) async throws {
         try await Task {
             let credential = credential.released.of(self.subject).inSession(.random())
             let session = SessionMark(credential)
+            let begins = Locked(true)
             let record = try await self.updateSession { _ in
+                let isWanted = isWanted()
+                begins.withLock { $0 = isWanted }
+                guard isWanted else { return .keep }
                 self.memory.withLock { $0.begins(session) }
                 return .replace(credential)
             }
+            guard begins.withLock({ $0 }) else { return await self.discard(credential) }
             // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in
                 memory.forgetEnded(by: record)
@@ -34,33 +44,41 @@ extension OAuthLoader {
         }.value
     }
 
+    /// What a login has brought, and is not stored.
+    private func discard(_ credential: Credential) async {
+        await revoke(credential)
+        if let key = credential.proofKey { exchange.proofKeys?.forget(key) }
+    }
+
     /// Begins a session in the store and in a service of this loader, as at the end of a login.
     ///
     /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
     /// For a session of another user, sign out of the service first. A sign-out of the service that has begun is waited
     /// for, and a load as by ``signIn(_:)``.
     ///
-    /// **Failure** What the store throws; the service goes on as it was then.
+    /// **Failure** What the store throws; the service goes on as it was then. `AccessTokenError.signedOut` if the
+    /// service is signed out while this runs: the sign-out counts, and the credential is revoked.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
+        let signOuts = await service.signOuts
         await sessionsAreForgotten { done in Task { await service.whenForgotten(done) } }
-        try await signIn(credential)
+        try await begin(with: credential) { signOuts == service.publishedSignOuts }
         // After the store: a load of the service finds the new credential there.
-        if let accessToken = credential.accessToken(for: exchange.key) {
-            await service.signIn(accessToken)
-        } else {
-            await service.signIn()
-        }
+        let token = credential.accessToken(for: exchange.key)
+        guard await service.signIn(token, since: signOuts) else { throw AccessTokenError.signedOut }
     }
 
     /// Begins a session in the store and in a queue service, as in an async one; callback code calls it in a `Task`.
+    ///
+    /// **Failure** As with an async service.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
+        try await signIn(credential, to: service, since: service.signOuts)
+    }
+
+    private func signIn(_ credential: Credential, to service: AccessTokenService, since signOuts: Int) async throws {
         await sessionsAreForgotten { done in service.whenForgotten(done) }
-        try await signIn(credential)
-        if let accessToken = credential.accessToken(for: exchange.key) {
-            service.signIn(accessToken)
-        } else {
-            service.signIn()
-        }
+        try await begin(with: credential) { signOuts == service.signOuts }
+        let token = credential.accessToken(for: exchange.key)
+        guard service.signIn(token, since: signOuts) else { throw AccessTokenError.signedOut }
     }
 
     /// Begins a session at the end of a login, for callback code; the handler is called once, on any thread.
@@ -72,8 +90,14 @@ extension OAuthLoader {
         to service: AccessTokenService,
         then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
+        // Here, and not in the task: a sign-out by the caller's next line comes after the login.
+        let signOuts = service.signOuts
         Task {
-            do { handler(.success(try await signIn(credential, to: service))) } catch { handler(.failure(error)) }
+            do {
+                handler(.success(try await signIn(credential, to: service, since: signOuts)))
+            } catch {
+                handler(.failure(error))
+            }
         }
     }
 

@@ -68,6 +68,8 @@ extension AccessTokenStateMachine {
         report(.init(.signedOut, waiters: waiters))
         var isUnderWay = false
         if case .signedOut = session { isUnderWay = indexOfForgetting(sessionEpoch) != nil }
+        // A load that ends the session which is ending already says nothing of a login that waits for that end.
+        if !isUnderWay || loads.isEmpty { signOuts += 1 }
         if !isUnderWay {
             _ = endSession(because: .signedOut)
             forgettings.append(Forgetting(sessionEpoch: sessionEpoch))

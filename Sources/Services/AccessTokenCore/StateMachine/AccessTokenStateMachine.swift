@@ -25,6 +25,10 @@ package struct AccessTokenStateMachine: Sendable {
     package private(set) var changes: UInt32 = 0
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
+    /// How often somebody has signed out, whoever was signed in.
+    package internal(set) var signOuts = 0 {
+        didSet { hasChanged = true }
+    }
     var lastLoad = 0
     /// The number of the last load that was begun; one that is given up before that is never begun.
     ///

@@ -14,7 +14,7 @@ struct SignInTests {
         let signIn: @Sendable (OAuthLoader, Credential) async throws -> Void
     }
 
-    private func subject(_ kind: SessionKind, _ loader: OAuthLoader) -> Subject {
+    private func subject(_ kind: SessionKind, _ loader: any AsyncAccessTokenLoader) -> Subject {
         switch kind {
         case .async:
             let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
@@ -134,6 +134,82 @@ struct SignInTests {
         mayGoOn.happen()
         await signOut.value
         #expect(try await store.refreshToken == "RT")
+    }
+
+    /// The sign-out comes before the login has stored its credential, or after.
+    @Test(arguments: SessionKind.allCases, [true, false])
+    func `a sign-out that comes during a login counts, and what the login brought is revoked`(
+        kind: SessionKind,
+        isBeforeTheStore: Bool
+    ) async throws {
+        try await withSubject(kind) { (server, store, loader, subject) async throws in
+            let old = Credential(accessToken: AccessToken(value: "OLD"), refreshToken: "OLD-RT")
+            try await subject.signIn(loader, old)
+            let signOut = Locked<Task<Void, Never>?>(nil)
+            @Sendable func signsOut() async throws {
+                let task = Task { await subject.tokens.signOut() }
+                signOut.withLock { $0 = task }
+                while (try? await subject.tokens.token()) != nil { await Task.yield() }
+                // The login comes to the store behind the removal.
+                if isBeforeTheStore { await task.value }
+            }
+            if isBeforeTheStore { store.goBlind(for: 0, then: signsOut) } else { store.afterUpdate(signsOut) }
+            let new = Credential(accessToken: AccessToken(value: "NEW"), refreshToken: "NEW-RT")
+            await #expect(throws: AccessTokenError.signedOut) { try await subject.signIn(loader, new) }
+            await signOut.withLock { $0 }?.value
+            await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
+            #expect(try await store.refreshToken == nil)
+            #expect(server.requests.contains { $0.line.contains("/revoke") && $0.body.hasPrefix("token=NEW-RT&") })
+        }
+    }
+
+    @Test func `a sign-out in the line after a login by callback code counts`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let store = TroubledStore(nil)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
+            let answer = await told { handler in
+                loader.signIn(Credential(refreshToken: "RT"), to: service, then: handler)
+                service.signOut {}
+            }
+            #expect(throws: AccessTokenError.signedOut) { try answer.get() }
+            await service.signOut()
+            #expect(try await store.refreshToken == nil)
+        }
+    }
+
+    /// The loader ends a session that is ending already, as it may after a refusal.
+    @Test(arguments: SessionKind.allCases)
+    func `a sign-out inside of the former session's load does not end a login that waits for it`(kind: SessionKind)
+        async throws
+    {
+        let store = MemoryCredentialStore()
+        let inner = OAuthLoader(
+            endpoint: TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app")),
+            store: store
+        )
+        let (isLoading, mayGoOn) = (Event(), Event())
+        let signOut = Locked<(@Sendable () async -> Void)?>(nil)
+        let loader = LoaderOf {
+            isLoading.happen()
+            await mayGoOn.wait()
+            await signOut.withLock { $0 }?()
+            throw AccessTokenError.signedOut
+        }
+        let subject = subject(kind, loader)
+        signOut.withLock { $0 = { await subject.tokens.signOut() } }
+        let caller = Task { try await subject.tokens.token() }
+        await isLoading.wait()
+        let first = Task { await subject.tokens.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        let token = AccessToken(value: "NEW")
+        let login = Task { try await subject.signIn(inner, Credential(accessToken: token, refreshToken: "RT")) }
+        // The login is to wait for the sign-out by now.
+        for _ in 0..<1000 { await Task.yield() }
+        mayGoOn.happen()
+        try await login.value
+        await first.value
+        #expect(try await subject.tokens.token() == token)
     }
 
     @Test(arguments: SessionKind.allCases)
