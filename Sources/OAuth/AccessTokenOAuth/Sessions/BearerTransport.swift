@@ -153,8 +153,9 @@ final class BearerTransport: Sendable {
             let hop = redirects + 1
             self.exchange(next, with: token, by: prover?.anew, until: cancellation, redirects: hop, then: handler)
         }
-        exchange.start(over: connections)
+        // In this order: what is cancelled before it starts is not sent.
         cancellation.whenFired { exchange.abandon() }
+        exchange.start(over: connections)
     }
 
     /// Puts the token into a request, and a proof beside it if the token is bound to a key.

@@ -69,6 +69,27 @@ struct SessionTests {
         BearerTransport(origins: [origin], allowsInsecureHTTP: false, configuration: .keepingNothing, bodyLimit: 0)
     }
 
+    @Test func `sends nothing for a caller that had left before`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { server in
+            let transport = transport(to: try server.url)
+            let request = URLRequest(url: try server.resource)
+            @Sendable func send(until cancellation: Latch) async -> HTTPExchange.Outcome {
+                await withCheckedContinuation { continuation in
+                    transport.send(request, with: AccessToken(value: "A"), until: cancellation) {
+                        continuation.resume(returning: $0.outcome)
+                    }
+                }
+            }
+            let left = Latch()
+            left.fire()
+            await #expect(throws: HTTPFailure.self) { try await send(until: left).get() }
+            _ = try await send(until: Latch()).get()
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test(arguments: SessionKind.allCases)
     func `sends a body from a stream once, and the next one with the next token`(kind: SessionKind) async throws {
         // The body comes in chunks, which the scripted server does not take.
