@@ -7,8 +7,9 @@ extension PostgresCredentialStores {
     ///
     /// ```swift
     /// for await user in stores.endedSessions() {
-    ///     let service = accounts.service(for: user)
-    ///     if let token = service.currentToken { await service.invalidate(token) }
+    ///     if let service = accounts.existingService(for: user), let token = service.currentToken {
+    ///         await service.invalidate(token)
+    ///     }
     /// }
     /// ```
     ///

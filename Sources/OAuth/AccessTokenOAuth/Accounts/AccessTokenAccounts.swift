@@ -67,6 +67,11 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
         table.withLock { $0.use(account) } ?? newService(for: account)
     }
 
+    /// The account's service, if this process has one: nothing is made, and asking is no use of the service.
+    ///
+    /// For what concerns only those that are there, such as the end of a session that another process has ended.
+    public func existingService(for account: Account) -> Service? { table.withLock { $0.existing(account) } }
+
     @usableFromInline
     func newService(for account: Account) -> Service {
         let (service, isSweepNext) = table.withLock { table in

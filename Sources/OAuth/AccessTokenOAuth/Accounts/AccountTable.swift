@@ -35,6 +35,9 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
         entries.compactMap { account, entry in entry.current.map { (account.value, $0) } }
     }
 
+    /// The service of an account that has one, which is not used by that.
+    func existing(_ account: Account) -> Service? { entries[ExactKey(account)]?.current }
+
     /// The service of an account that has one.
     @usableFromInline
     mutating func use(_ account: Account) -> Service? {

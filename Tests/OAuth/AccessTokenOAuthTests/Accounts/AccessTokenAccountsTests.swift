@@ -116,6 +116,20 @@ struct AccessTokenAccountsTests {
         #expect(clock.pendingTimers == 0)
     }
 
+    @Test func `a look for the service of an account makes none, and keeps none`() {
+        let clock = ManualClock()
+        let accounts = AccessTokenAccounts(idleLimit: 60, clock: clock) { [workshop] in workshop.actor(for: $0) }
+        #expect(accounts.existingService(for: "a") == nil)
+        #expect(workshop.counts.isEmpty && accounts.accounts.isEmpty)
+        let service = ObjectIdentifier(accounts.service(for: "a"))
+        for _ in 1...3 {
+            #expect(accounts.existingService(for: "a").map { ObjectIdentifier($0) } == service)
+            clock.advance(by: 30)
+        }
+        #expect(accounts.existingService(for: "a") == nil)
+        #expect(workshop.counts == ["a": 1])
+    }
+
     @Test func `a service that loads, or that somebody has, is the account's own for as long`() async throws {
         let (clock, isAsked, mayAnswer) = (ManualClock(), Event(), Event())
         let accounts = AccessTokenAccounts<String, AsyncAccessTokenService>(idleLimit: 60, clock: clock) { account in
