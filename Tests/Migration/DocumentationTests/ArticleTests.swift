@@ -202,6 +202,73 @@ struct ArticleTests {
         #expect(session.friends == [])
     }
 
+    @MainActor
+    @Test func `a call that fails late for the former user does not sign out the next one`() async {
+        let screens = Screens()
+        await screens.perform { throw AccessTokenError.signedOut }
+        #expect(screens.screen == .signIn)
+        for late in [AccessTokenError.signedOut, .loadTimedOut] {
+            await screens.perform {
+                screens.showContent()
+                throw late
+            }
+            #expect(screens.screen == .content)
+            #expect(screens.message == nil)
+        }
+    }
+
+    @MainActor
+    @Test func `the last of sign-outs and logins that wait for one another counts`() async {
+        let session = CallbackSession(endpoint: endpoint, keychain: keychain)
+        func login(_ refreshToken: String) {
+            let token = YourEndpoint.Token(value: "T", expiresAt: .distantFuture, refreshToken: refreshToken)
+            session.signIn(with: token)
+        }
+        /// Until all that waits for sign-outs has run on the main queue.
+        func settle() async {
+            await withCheckedContinuation { done in
+                session.tokens.signOut { DispatchQueue.main.async { done.resume() } }
+            }
+        }
+        session.signOut()
+        login("first")
+        session.signOut()
+        await settle()
+        #expect(keychain.refreshToken == nil && session.screen == .signIn)
+        session.signOut()
+        login("first")
+        login("second")
+        await yieldUntil { session.screen == .content }
+        #expect(keychain.refreshToken == "second")
+    }
+
+    /// Whose session can be renewed, too.
+    @Test func `an async app's logins and sign-outs count in the order of the calls`() async throws {
+        let sent = Locked<[String]>([])
+        let endpoint = YourEndpoint { refreshToken in
+            sent.withLock { $0.append(refreshToken) }
+            return false
+        }
+        let session = await AsyncCode.LoginSession(
+            loader: AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: nil)
+        )
+        let login = YourEndpoint.Token(value: "login", expiresAt: .distantFuture, refreshToken: "of the login")
+        for isSignedInAtLast in [true, false] {
+            let calls = await MainActor.run {
+                let (signOut, signIn) = ({ await session.signOut() }, { await session.signIn(with: login) })
+                let steps = isSignedInAtLast ? [signIn, signOut, signIn] : [signIn, signOut]
+                return steps.map { step in Task { await step() } }
+            }
+            for call in calls { await call.value }
+            guard isSignedInAtLast else { continue }
+            #expect(try await session.tokens.token().value == "login")
+            await session.tokens.invalidate(AccessToken(value: "login"))
+            #expect(try await session.tokens.token().value == "token 1")
+        }
+        #expect(sent.withLock { $0 } == ["of the login"])
+        await #expect(throws: AccessTokenError.signedOut) { try await session.tokens.token() }
+    }
+
     /// Sends requests at the same moment, and returns when the session has shown all of their results.
     @MainActor
     private func show(_ requests: Int, in session: CallbackSession) async {

@@ -11,7 +11,9 @@ struct DevicesTests {
         let endpoint = YourEndpoint()
         let loader = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
         let phone = AsyncAccessTokenService(loader: loader)
-        let watch = AsyncAccessTokenService(loader: PhoneLoader(phone: YourPhone(tokens: phone)))
+        let session = UUID()
+        let asked = YourPhone(tokens: phone) { session }
+        let watch = AsyncAccessTokenService(loader: PhoneLoader(phone: asked, session: session))
         let first = try await watch.token()
         #expect(first == phone.currentToken)
         await watch.invalidate(first)
@@ -25,6 +27,21 @@ struct DevicesTests {
         await watch.invalidate(second)
         #expect(try await watch.token() == third)
         #expect(endpoint.requests == 3)
+    }
+
+    /// The phone has signed out and in again, and the watch was out of reach.
+    @Test func `a watch does not get the token of the next user`() async throws {
+        let loader = AsyncCode.RotatingLoader(endpoint: YourEndpoint(), refreshToken: "first")
+        let session = Locked<UUID?>(UUID())
+        let phone = YourPhone(tokens: AsyncAccessTokenService(loader: loader)) { session.withLock { $0 } }
+        let former = PhoneLoader(phone: phone, session: try #require(phone.session()))
+        let watch = AsyncAccessTokenService(loader: former)
+        let token = try await watch.token()
+        session.withLock { $0 = UUID() }
+        await watch.invalidate(token)
+        await #expect(throws: AccessTokenError.signedOut) { try await watch.token() }
+        let next = PhoneLoader(phone: phone, session: try #require(phone.session()))
+        #expect(try await AsyncAccessTokenService(loader: next).token() == token)
     }
 
     private struct HourLoader: AsyncAccessTokenLoader {

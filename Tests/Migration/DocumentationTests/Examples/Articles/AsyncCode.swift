@@ -24,6 +24,44 @@ enum AsyncCode {
         }
 
         func signOut() { refreshToken = nil }
+
+        /// A login begins a session.
+        func begin(with refreshToken: String) { self.refreshToken = refreshToken }
+    }
+
+    @MainActor
+    final class LoginSession {
+        let tokens: AsyncAccessTokenService
+        private let loader: RotatingLoader
+        private var last: Task<Void, Never>?
+
+        init(loader: RotatingLoader) {
+            self.loader = loader
+            tokens = AsyncAccessTokenService(loader: loader)
+        }
+
+        func signIn(with reply: YourEndpoint.Token) async {
+            let token = AccessToken(value: reply.value, expiration: reply.expiresAt)
+            await inOrder { [loader, tokens] in
+                await loader.begin(with: reply.refreshToken)
+                await tokens.signIn(token)
+            }
+        }
+
+        func signOut() async {
+            await inOrder { [tokens] in await tokens.signOut() }
+        }
+
+        /// One at a time, in the order of the calls.
+        private func inOrder(_ step: @escaping @Sendable () async -> Void) async {
+            let former = last
+            let task = Task {
+                await former?.value
+                await step()
+            }
+            last = task
+            await task.value
+        }
     }
 
     struct Friends: Sendable {

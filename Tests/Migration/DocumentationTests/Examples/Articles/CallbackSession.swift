@@ -30,8 +30,11 @@ final class CallbackSession {
     var isSignedIn: Bool { keychain.refreshToken != nil }
 
     func signIn(with reply: YourEndpoint.Token) {
+        sessionEpoch += 1
+        let sessionEpoch = sessionEpoch
         signOuts.notify(queue: .main) {  // A sign-out that is under way would remove what is stored before its end.
             MainActor.assumeIsolated {
+                guard sessionEpoch == self.sessionEpoch else { return }  // A later sign-out or login counts.
                 let token = AccessToken(value: reply.value, expiration: reply.expiresAt)
                 self.keychain.store(reply.refreshToken, token)
                 self.tokens.signIn(token)

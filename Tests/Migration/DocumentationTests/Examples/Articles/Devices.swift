@@ -4,19 +4,26 @@ import Foundation
 /// The watch's loader: the phone has the refresh token, and the watch asks it.
 nonisolated struct PhoneLoader: AsyncAccessTokenLoader {
     let phone: YourPhone
+    /// The session of the phone for which the watch has made its service.
+    let session: UUID
 
     func load(replacing old: AccessToken?) async throws -> AccessToken {
-        try await phone.token(replacing: old)
+        try await phone.token(of: session, replacing: old)
     }
 }
 
 /// Stands for the connection to the phone, and for the phone, whose answers come from its one service.
 nonisolated struct YourPhone: Sendable {
     let tokens: AsyncAccessTokenService
+    /// Made anew before each login; `nil` from before each sign-out on.
+    let session: @Sendable () -> UUID?
 
-    func token(replacing old: AccessToken?) async throws -> AccessToken {
+    func token(of session: UUID, replacing old: AccessToken?) async throws -> AccessToken {
+        guard session == self.session() else { throw AccessTokenError.signedOut }
         if let old { await tokens.invalidate(old) }
-        return try await tokens.token()
+        let token = try await tokens.token()
+        guard session == self.session() else { throw AccessTokenError.signedOut }  // It may be the next user's.
+        return token
     }
 }
 

@@ -18,9 +18,10 @@ struct FriendsView: View {
         do {
             friends = try await model.friends()
             message = nil
-        } catch is CancellationError {
+        } catch _ where Task.isCancelled {
             // The view has gone, and the load goes on for the others.
         } catch AccessTokenError.signedOut {
+            friends = []
             message = "Please sign in."
         } catch {
             message = "Please try again."

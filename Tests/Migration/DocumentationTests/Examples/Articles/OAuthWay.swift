@@ -75,8 +75,14 @@ final class CallbackAppSession {
     }
 
     func isSignedIn(then handler: @escaping (Result<Bool, any Error>) -> Void) {
+        let loader = loader
         Task {
-            do { handler(.success(try await loader.storedSession() != nil)) } catch { handler(.failure(error)) }
+            do {
+                try await tokens.look { try await loader.storedSession() }
+                handler(.success([.signedIn, .expired].contains(tokens.sessionStatus)))
+            } catch {
+                handler(.failure(error))
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ struct RootView<Content: View, Login: View>: View {
     var body: some View {
         Group {
             switch session.status {
+            case .unknown where isStoreUnreadable: login(false)
             case .unknown: ProgressView()
             case .signedIn, .expired: content.id(session.subject)
             case .needsLogin: login(true)
@@ -33,6 +34,9 @@ struct RootView<Content: View, Login: View>: View {
         }
         .task { await session.follow() }
     }
+
+    /// What is stored can be replaced only: by a login.
+    private var isStoreUnreadable: Bool { (session.failure as? CredentialStoreError)?.isUnreadable == true }
 }
 #endif
 
@@ -41,8 +45,9 @@ nonisolated enum SessionNotifications {
 
     /// Posts a notification for each change, whoever caused it: the app, the server or another process.
     static func post(of service: AsyncAccessTokenService) -> Task<Void, Never> {
-        Task {
-            for await status in service.sessionStatuses() {
+        let statuses = service.sessionStatuses()  // They end with the service, which the task does not keep.
+        return Task {
+            for await status in statuses {
                 NotificationCenter.default.post(name: changed, object: nil, userInfo: ["status": status])
             }
         }
@@ -53,8 +58,9 @@ nonisolated enum SessionNotifications {
         switch event.kind {
         case .signedOut:  // The app has signed out.
             NotificationCenter.default.post(name: changed, object: nil, userInfo: ["status": SessionStatus.signedOut])
-        case .loginNeeded:  // The server has ended the session, or another process has.
-            NotificationCenter.default.post(name: changed, object: nil, userInfo: ["status": SessionStatus.needsLogin])
+        case .loginNeeded:  // The server has ended the session, or another process has, or nobody was signed in.
+            let status = event.errorCode == "signedOut" ? SessionStatus.signedOut : .needsLogin
+            NotificationCenter.default.post(name: changed, object: nil, userInfo: ["status": status])
         default: break
         }
     }
