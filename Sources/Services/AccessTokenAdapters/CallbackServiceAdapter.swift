@@ -13,7 +13,8 @@ public import Dispatch
 /// `signOut(then:)` before you sign in at the service itself.
 ///
 /// With a service of your own, each call begins as soon as the call before has suspended. So your service may answer a
-/// later call first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.
+/// later call first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned. Before macOS
+/// 15 and iOS 18, calls may begin in another order, invalidations apart: wait for `done` of a sign-out there.
 ///
 /// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the answers,
 /// never from inside the call, on a serial queue that targets the queue given (D2 to D4). If you call from a thread

@@ -21,5 +21,7 @@ public protocol AsyncAccessTokenProviding: Sendable {
 
     /// Ends the session: all waiters get ``AccessTokenError/signedOut`` (clause O1), as do later callers until the
     /// next sign-in (O3). Returns when the loader has forgotten the session.
+    ///
+    /// **Cancellation** None: it returns then for a cancelled caller as well.
     func signOut() async
 }

@@ -28,8 +28,8 @@ public protocol AccessTokenLoader: Sendable {
     ///
     /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, once for each sign-out, after the loads
     /// of the ended session. A load that is past its deadline may still be running, and so may the load that has itself
-    /// signed out. A sign-out during this call joins this call. Do not wait for it here: it ends only when this call
-    /// ends.
+    /// signed out. A sign-out during this call joins this call. Do not wait for such a sign-out here: it ends only
+    /// when this call ends.
     func signOut(then done: @escaping @Sendable () -> Void)
 }
 

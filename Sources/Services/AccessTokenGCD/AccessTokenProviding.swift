@@ -7,6 +7,9 @@ public import AccessTokenCore
 public protocol AccessTokenProviding: AnyObject, Sendable {
     /// Calls `handler` once with a valid token, or with the reason why there is none.
     ///
+    /// **Concurrency** Can be called from any thread. `handler` is called on the queue that the service was given, and
+    /// never inside this call (D3, D4). A service of your own may promise less.
+    ///
     /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers this caller with `CancellationError` (clause X1) and
     /// leaves the load alone (X2).
     ///
@@ -25,6 +28,7 @@ public protocol AccessTokenProviding: AnyObject, Sendable {
     /// **Concurrency** With ``AccessTokenService``, callers are later callers as soon as this call has returned. Behind
     /// an adapter of an async service that is true of calls through the same adapter. Other callers may be given a
     /// token of the ended session until the sign-out has reached the service, which it has when `done` is called.
+    /// `done` is called where handlers are.
     @available(*, renamed: "signOut()")
     func signOut(then done: @escaping @Sendable () -> Void)
 }

@@ -9,13 +9,20 @@ import Testing
 @Suite("What the documentation of this product shows", .takesTurns, .endsHangs)
 struct DocumentedExampleTests {
     @Test func `a callback loader gets retries and a throttle through the adapters`() async throws {
-        let down = OAuthError.unavailable(status: 500)
-        let base = ListLoader(.failure(down), .success(AccessToken(value: "A")))
-        let legacyLoader = CallbackLoaderAdapter(of: base)
-        let loader = ThrottlingLoader(RetryingLoader(AsyncLoaderAdapter(of: legacyLoader)))
-        let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
-        #expect(try await told { service.retrieveToken(then: $0) }.get().value == "A")
-        #expect(base.loads == 2)
+        for (code, loads) in [(URLError.Code.cannotConnectToHost, 2), (.timedOut, 1)] {
+            let base = ListLoader(.failure(URLError(code)), .success(AccessToken(value: "A")))
+            let legacyLoader = CallbackLoaderAdapter(of: base)
+            let answer = await told { handler in
+                let retrying = RetryingLoader(
+                    AsyncLoaderAdapter(of: legacyLoader),
+                    isTransient: { [.notConnectedToInternet, .cannotConnectToHost].contains(($0 as? URLError)?.code) }
+                )
+                let service = AccessTokenService(loader: CallbackLoaderAdapter(of: ThrottlingLoader(retrying)))
+                service.retrieveToken(then: handler)
+            }
+            #expect((try? answer.get().value == "A") == (loads == 2 ? true : nil))
+            #expect(base.loads == loads)
+        }
     }
 
     private func yourClient(tokenURL: URL, refreshToken: String) -> AsyncAccessTokenService {

@@ -12,6 +12,7 @@ nonisolated struct Tokens: Sendable {
 }
 
 enum BothWorlds {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     actor Profile {
         private let queue: DispatchQueueExecutor
         private(set) var name = ""

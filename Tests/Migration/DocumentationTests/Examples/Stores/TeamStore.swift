@@ -1,8 +1,13 @@
 import AccessTokenOAuth
 
-nonisolated struct TeamStore: CredentialStore {
-    let database: YourDatabase
-    let user: String
+nonisolated final class TeamStore: CredentialStore {
+    private let database: YourDatabase
+    private let user: String
+
+    init(database: YourDatabase, user: String) {
+        self.database = database
+        self.user = user
+    }
 
     func load() async throws -> CredentialRecord? {
         try database.row(user).record
