@@ -412,7 +412,7 @@ struct NeighbourTests {
     func `a process that was stopped reads an answer that came meanwhile before a deadline passes`(
         _ engine: Engine
     ) async throws {
-        let clock = ClockOfStoppedProcess()
+        let clock = ClockOfStoppedProcess(now: clock.now)
         let service = engine.make(loader, clock: clock)
         let caller = Task { try await service.token() }
         let load = await loader.started(1)
@@ -584,20 +584,5 @@ struct NeighbourTests {
             begun.withLock { $0 += 1 }
             DispatchSemaphore(value: 0).wait()
         }
-    }
-}
-
-/// The clock of a process that was stopped: all timers that were set before fire as soon as the process goes on.
-private final class ClockOfStoppedProcess: AccessTokenClock {
-    let now = ManualClock().now
-    private let timers = Locked<[@Sendable () -> Void]>([])
-
-    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        timers.withLock { $0.append(action) }
-        return AccessTokenTimer {}
-    }
-
-    func goOn() {
-        for action in timers.withLock({ exchange(&$0, with: []) }) { action() }
     }
 }

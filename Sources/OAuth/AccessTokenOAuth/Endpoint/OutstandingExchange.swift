@@ -48,7 +48,8 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
 
     /// The reply; `nil` if `seconds` pass before it is there, or if it is given up.
     func reply(within seconds: TimeInterval?, by clock: any AccessTokenClock) async -> Reply? {
-        await queue.outcome(atMost: seconds, by: clock, timedOut: nil) { state in
+        // What came while the process was stopped is read before the deadline passes.
+        await queue.outcome(atMost: seconds, by: ServiceClock(clock), timedOut: nil) { state in
             state.hasBeenAwaited = true
             return state.reply.map { .some($0) } ?? (state.isGivenUp ? .some(nil) : nil)
         }
@@ -80,7 +81,7 @@ private func begin<Value: Sendable>(
     then handler: @escaping @Sendable (Result<Value, any Error>?) -> Void
 ) {
     let answer = OneShot(abandoned: nil, handler)
-    let timer = clock.schedule(after: deadline) { answer(nil) }
+    let timer = ServiceClock(clock).schedule(after: deadline) { answer(nil) }
     Task {
         let made: Result<Value, any Error>
         do { made = .success(try await make()) } catch { made = .failure(error) }

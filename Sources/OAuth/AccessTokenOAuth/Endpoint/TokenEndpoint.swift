@@ -171,8 +171,8 @@ public struct TokenEndpoint: Sendable {
         try await exchange(grant, within: deadline)
     }
 
-    /// - Parameter limit: how many seconds the caller waits; after ``replyLimit`` no reply can come.
-    func exchange(_ grant: TokenGrant, within limit: TimeInterval) async throws -> TokenResponse {
+    /// - Parameter limit: how many seconds the caller waits; `nil` waits until the exchange has ended by itself.
+    func exchange(_ grant: TokenGrant, within limit: TimeInterval?) async throws -> TokenResponse {
         // Inside of an app's own exchange, the loader wants to know of the reply as well, and knows the key.
         let relay = ExchangeRelay.current?.relaying(grant)
         let grant = try relay.flatMap { try key(of: $0.credential) }.map { grant.bound(to: $0) } ?? grant

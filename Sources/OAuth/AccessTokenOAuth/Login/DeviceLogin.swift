@@ -107,7 +107,7 @@ public struct DeviceLogin: Sendable {
             guard endpoint.clock.now < expiration else { throw polling.expired }
             do {
                 // A late reply may be the token, which the server gives once, and nobody else is there to take it.
-                return try await endpoint.exchange(grant, within: endpoint.replyLimit)
+                return try await endpoint.exchange(grant, within: nil)
             } catch let error as OAuthError {
                 pause = try polling.pause(after: error)
             }

@@ -24,8 +24,12 @@ public struct SystemClock: AccessTokenClock {
 }
 
 /// A service's clock, which every retrieval reads: it spares the system's time the way through the protocol.
+///
+/// It counts each delay in two halves. A process that was stopped, as an app in the background is, has its timers fire
+/// before it reads what has come meanwhile. A stop in the first half costs the rest of that half, and an answer is read
+/// in the second one.
 @usableFromInline
-package struct ServiceClock: Sendable {
+package struct ServiceClock: AccessTokenClock {
     @usableFromInline package let base: any AccessTokenClock
     @usableFromInline package let isSystem: Bool
 
@@ -36,12 +40,14 @@ package struct ServiceClock: Sendable {
 
     @inlinable package var now: Date { isSystem ? systemNow() : base.now }
 
-    /// Sets no timer for no delay, and counts a delay in two halves.
-    ///
-    /// A process that was stopped, as an app in the background is, has its timers fire before it reads what has come
-    /// meanwhile. A stop in the first half costs the rest of that half, and an answer is read in the second one.
+    /// Sets no timer for no delay.
     package func schedule(after delay: TimeInterval?, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
         guard let delay else { return AccessTokenTimer {} }
+        return schedule(after: delay, action)
+    }
+
+    @usableFromInline
+    package func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
         let cancelled = Latch()
         let first = base.schedule(after: delay / 2) { [base] in
             let second = base.schedule(after: delay / 2, action)

@@ -55,6 +55,23 @@ struct ExchangeTests {
         }
     }
 
+    /// A code cannot be exchanged again: the tokens of a reply that nobody reads are lost.
+    @Test func `a process that was stopped past the deadline reads a reply that came meanwhile`() async throws {
+        let gate = Gate()
+        try await withServer { connection, _ in
+            gate.pass()
+            connection.reply(200, tokens("A1", "RT1"))
+        } _: { server in
+            let clock = ClockOfStoppedProcess(now: .now)
+            let endpoint = try server.endpoint(clock: clock)
+            let caller = Task { try await endpoint.exchange(.refreshToken("RT0")) }
+            await yieldUntil { clock.pendingTimers == 1 && server.requests.count == 1 }
+            clock.goOn()
+            gate.open()
+            #expect(try await caller.valueInTime.refreshToken == "RT1")
+        }
+    }
+
     @Test(arguments: [(-1, 30), (0, 30), (.nan, 30), (.infinity, 3600), (5, 5)] as [(TimeInterval, TimeInterval)])
     func `a deadline that makes no sense is corrected`(given: TimeInterval, used: TimeInterval) throws {
         let url = try #require(URL(string: "https://example.com"))
