@@ -118,11 +118,16 @@ public struct Credential: Hashable, Sendable, Codable {
             otherMembers: Self.fitting(response.otherMembers, over: old?.otherMembers ?? [:]),
             subject: isAnother ? present : old?.subject ?? present
         )
-        proofKey = response.proofKey ?? old?.proofKey
-        keyedTokens = isAnother ? nil : old?.keyedTokens
+        proofKey = response.proofKey ?? old?.keyOfRenewal
+        keyedTokens = isAnother || proofKey != old?.proofKey ? nil : old?.keyedTokens
         keyedHolds = isAnother ? nil : old?.holdsLasting(besides: nil, at: now)
         session = isAnother ? SessionNumber() : old?.session ?? SessionNumber()
     }
+
+    /// The key of what a renewal brings, unless the response says another one.
+    ///
+    /// Without a refresh token, a grant is exchanged: what that brings is bound to the key that it was sent with.
+    private var keyOfRenewal: Data? { refreshToken == nil ? nil : proofKey }
 
     /// In bytes of UTF-8.
     private static let longestOtherMembers = 65_536
@@ -164,7 +169,9 @@ public struct Credential: Hashable, Sendable, Codable {
     func with(refreshToken: String, boundTo key: Data?) -> Credential {
         var credential = holding(holds.isEmpty ? nil : holds).noting(nil)
         credential.refreshToken = TokenCharacters.sendable(refreshToken)
-        credential.proofKey = key ?? proofKey
+        credential.proofKey = key ?? keyOfRenewal
+        // The access tokens are bound to the former key.
+        if credential.proofKey != proofKey { (credential.accessToken, credential.keyedTokens) = (nil, nil) }
         return credential
     }
 

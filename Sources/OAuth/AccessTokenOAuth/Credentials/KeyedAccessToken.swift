@@ -24,8 +24,9 @@ extension Credential {
             self = issued
             return
         }
-        // Another user's access tokens are not kept.
-        let kept = old?.subject == nil || issued.subject.isExactly(old?.subject) ? old : nil
+        // The access tokens of another user, or of another proof key, are not kept.
+        let isOfSameUser = old?.subject == nil || issued.subject.isExactly(old?.subject)
+        let kept = isOfSameUser && issued.proofKey == old?.proofKey ? old : nil
         self = issued
         (accessToken, scope, obtained) = (kept?.accessToken, kept?.scope, kept?.obtained)
         // What has expired is of no use, and a record must not grow with each key that was ever used.

@@ -201,6 +201,39 @@ struct KeyLifeTests {
         }
     }
 
+    // MARK: A client that acts for itself
+
+    /// It has no session that needs the key: a deploy may turn the keys off.
+    @Test(arguments: [nil, "audience"], [#""access_token":"A1""#, #""refresh_token":"RT1""#])
+    func `is not that of what a grant without a proof brings, and nothing of the key's stays`(
+        key: String?,
+        member: String
+    ) async throws {
+        try await withServer(replying: 200, #"{"token_type":"Bearer",\#(member)}"#) { server in
+            let made = try ProofKeys.ofThisMachine.make()
+            let own = Credential(TokenResponse(accessToken: old).bound(to: made))
+            let other = TokenResponse(accessToken: AccessToken(value: "other")).bound(to: made)
+            let store = MemoryCredentialStore(Credential(other, renewing: own, for: "other", at: .now))
+            let loader = OAuthLoader(
+                endpoint: try endpoint(server, nil),
+                store: store,
+                grant: .clientCredentials(),
+                key: key
+            )
+            let token = try? await loader.load(replacing: old)
+            let credential = try #require(try await store.credential)
+            #expect(server.requests.first.map { $0.proof == nil } == true)
+            #expect(kept(credential) == nil)
+            #expect(credential.accessTokens == [token?.value].compactMap(\.self))
+            if let token {
+                let fields = try await loader.proofs.fields("GET", server.url, with: token)
+                #expect(fields == ["Authorization": "Bearer A1"])
+            } else {
+                #expect(credential.refreshToken == "RT1")
+            }
+        }
+    }
+
     // MARK: The end
 
     private func removed(
