@@ -235,7 +235,13 @@ public struct TokenEndpoint: Sendable {
     /// Sends a grant, for a caller that has a turn; with a proof if the grant has a key, or begins a session.
     ///
     /// The exchange ends with its reply, also when no caller waits any more.
-    func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
+    ///
+    /// - Parameter began: from when on the ``replyLimit`` counts; `nil` if it does when all that is sent is made.
+    func send(
+        _ grant: TokenGrant,
+        since began: Date? = nil,
+        settling exchange: OutstandingExchange<TokenReply>
+    ) async throws {
         let made = grant.key == nil && grant.kind != .renewal ? try proofKeys?.make() : nil
         let key = grant.key ?? made
         // A login that polls too often says nothing about the exchanges of others.
@@ -244,7 +250,7 @@ public struct TokenEndpoint: Sendable {
         // Nobody else knows of a key that was made in vain.
         let giveUpMade = { @Sendable [proofKeys] in if let made { proofKeys?.forget(made.stored) } }
         do {
-            try await send(grant.parameters, to: url, provedBy: key, limit: replyLimit) {
+            try await send(grant.parameters, to: url, provedBy: key, limit: replyLimit, since: began) {
                 [ways, gate] result, secrets in
                 if isOfLine, case .success(let reply) = result {
                     gate.answered(reply.status, retryAfter: reply.retryAfter, of: volley)

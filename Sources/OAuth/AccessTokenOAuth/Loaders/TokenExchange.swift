@@ -99,7 +99,8 @@ public final class TokenExchange: Sendable {
         ) { request, outstanding in
             switch request {
             case .renewal(let credential, let refreshToken):
-                try await endpoint.renew(credential, refreshToken, parameters, settling: outstanding)
+                let now = endpoint.clock.now
+                try await endpoint.renew(credential, refreshToken, parameters, since: now, settling: outstanding)
             case .grant(let grant, let former):
                 // A client that acts for itself keeps its key. One that is lost costs no session: there is no user.
                 try await endpoint.send(grant.bound(to: try? endpoint.key(of: former)), settling: outstanding)
@@ -154,7 +155,7 @@ public final class TokenExchange: Sendable {
     ///   - parameters: go with the refresh token of a credential.
     ///   - adapt: changes the endpoint for a credential, before each exchange and each revocation. An error of `adapt`
     ///     or `parameters` reaches the caller unchanged, and nothing is sent; nor is it, with
-    ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first.
+    ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline, which both share, passes first.
     public convenience init(
         _ endpoint: TokenEndpoint,
         key: String? = nil,
@@ -162,21 +163,20 @@ public final class TokenExchange: Sendable {
         adapting adapt: @escaping @Sendable (Credential, inout TokenEndpoint) async throws -> Void
     ) {
         let adapted: @Sendable (Credential) async throws -> TokenEndpoint = { credential in
-            try await made(within: endpoint.deadline, by: endpoint.clock) {
-                var adapted = endpoint
-                try await adapt(credential.noting(nil), &adapted)
-                return adapted.inLine(of: endpoint)
-            }
+            var adapted = endpoint
+            try await adapt(credential.noting(nil), &adapted)
+            return adapted.inLine(of: endpoint)
         }
         self.init(at: endpoint, key: key) { request, outstanding in
             guard case .renewal(let credential, let refreshToken) = request else { throw AccessTokenError.signedOut }
-            let endpoint = try await adapted(credential)
-            let parameters = try await made(within: endpoint.deadline, by: endpoint.clock) {
-                try await parameters(credential.noting(nil))
+            let began = endpoint.clock.now
+            let (adapted, parameters) = try await made(within: endpoint.deadline, by: endpoint.clock) {
+                (try await adapted(credential), try await parameters(credential.noting(nil)))
             }
-            try await endpoint.renew(credential, refreshToken, parameters, settling: outstanding)
+            try await adapted.renew(credential, refreshToken, parameters, since: began, settling: outstanding)
         } revoke: { credential in
-            try await adapted(credential).revoke(credential)
+            try await made(within: endpoint.deadline, by: endpoint.clock) { try await adapted(credential) }
+                .revoke(credential)
         }
     }
 
@@ -256,14 +256,19 @@ public final class TokenExchange: Sendable {
 
 extension TokenEndpoint {
     /// Sends the refresh token of a credential, with a proof if the credential is bound to a key.
+    ///
+    /// - Parameter began: when the load began with the exchange. What is made for the request is part of the exchange:
+    ///   other processes wait from the note in the record on.
     fileprivate func renew(
         _ credential: Credential,
         _ refreshToken: String,
         _ parameters: KeyValuePairs<String, String>,
+        since began: Date,
         settling outstanding: OutstandingExchange<TokenReply>
     ) async throws {
         let grant = TokenGrant.refreshToken(refreshToken).adding(parameters).bound(to: try key(of: credential))
-        try await send(grant.expecting(IDTokenCheck(renewing: credential)), settling: outstanding)
+        let expected = grant.expecting(IDTokenCheck(renewing: credential))
+        try await send(expected, since: began, settling: outstanding)
     }
 
     /// Revokes the refresh token of a credential, or its access tokens if it has none.

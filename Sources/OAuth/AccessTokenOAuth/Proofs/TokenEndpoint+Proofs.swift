@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension TokenEndpoint {
-    /// Seconds below which a request is not sent again: nobody would wait for the reply.
-    private static let shortestRepeat: TimeInterval = 1
+    /// Seconds below which a request is not sent any more: nobody would wait for the reply.
+    private static let shortestRest: TimeInterval = 1
 
     /// The part of the deadline that a request waits at most for others, at a server that takes each nonce once.
     private static let longestTurn = 0.5
@@ -24,17 +24,20 @@ extension TokenEndpoint {
 
     /// Sends a form with the client's own authentication to an endpoint of the server, and with a proof of the key if
     /// there is one; `secrets` are what no error may show.
+    ///
+    /// - Parameter began: from when on the limit counts; `nil` if it does when all that the request needs is made.
     func send(
         _ parameters: [FormParameter],
         to url: URL,
         provedBy key: ProofKey? = nil,
         limit: TimeInterval,
+        since began: Date? = nil,
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>, _ secrets: [String]) -> Void
     ) async throws {
         if !allowsInsecureHTTP, let refusal = Self.refusal(of: url) { throw refusal }
         let prover = key.map { Prover(key: $0, memory: proofMemory) }
         let form = { @Sendable in ClientForm(parameters, try await authentication.proof(deadline, clock)) }
-        try await send(form, to: url, by: prover, limit: limit, then: handler)
+        try await send(form, to: url, by: prover, limit: limit, since: began, then: handler)
     }
 
     /// `nil` if no machine on the way can read what is sent.
@@ -52,21 +55,21 @@ extension TokenEndpoint {
     ///
     /// - Parameters:
     ///   - form: is asked for each request: an assertion of the client is good for once as well.
-    ///   - first: when the first request was about to be sent; `nil` if this is the first.
+    ///   - began: from when on the limit counts; `nil` if it does when the first form is made.
     private func send(
         _ form: @escaping @Sendable () async throws -> ClientForm,
         to url: URL,
         by prover: Prover?,
         limit: TimeInterval,
-        since first: Date? = nil,
+        since began: Date?,
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>, _ secrets: [String]) -> Void
     ) async throws {
         let made = try await form()
-        let began = first ?? clock.now
+        let since = began ?? clock.now
         let prover = try await prover?.inTurn(at: url, atMost: deadline * Self.longestTurn, by: clock)
         let now = clock.now
-        let left = limit - abs(now.timeIntervalSince(began))
-        guard first == nil || left >= Self.shortestRepeat else { throw OAuthError.timedOut }
+        let left = limit - abs(now.timeIntervalSince(since))
+        guard began == nil || left >= min(Self.shortestRest, limit / 2) else { throw OAuthError.timedOut }
         var (request, secrets) = (made.request(to: url), made.secrets)
         let attempt = try prover?.attempt(for: "POST", url, at: now)
         if let attempt {
@@ -77,7 +80,7 @@ extension TokenEndpoint {
             guard let next = learn(from: result, of: url, to: attempt) else { return handler(result, secrets) }
             Task {
                 do {
-                    try await send(form, to: url, by: next, limit: limit, since: began, then: handler)
+                    try await send(form, to: url, by: next, limit: limit, since: since, then: handler)
                 } catch {
                     // Whatever has failed, the refusal is a true answer: nothing was carried out.
                     handler(result, secrets)

@@ -186,6 +186,60 @@ struct EndpointInClosureTests {
         }
     }
 
+    @Test func `address and parameters have one deadline together, and nothing is sent after it`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let clock = ManualClock()
+            let base = try server.endpoint(clock: clock)
+            let exchange = TokenExchange(
+                base,
+                parameters: { _ in
+                    clock.advance(by: 0.6 * base.deadline)
+                    return [:]
+                }
+            ) { _, _ in
+                clock.advance(by: 0.6 * base.deadline)
+            }
+            let loader = OAuthLoader(exchange, store: SharedStore(Self.start))
+            await #expect(throws: OAuthError.self) { try await loader.load(replacing: Self.old) }
+            // The caller may have been answered before.
+            await yieldUntil { loader.memory.withLock { $0.sending.isEmpty } }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    /// What is made before a request leaves.
+    enum Made: CaseIterable {
+        case address, parameters, assertion
+    }
+
+    /// A process may be stopped there: by the note in the record, others wait no longer than a reply can come.
+    @Test(arguments: Made.allCases)
+    func `nothing is sent when another process may send the refresh token already`(slow: Made) async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let clock = ManualClock()
+            let base = try server.endpoint(clock: clock)
+            let make = { @Sendable (made: Made) in
+                if made == slow { clock.setWallClock(to: clock.now.addingTimeInterval(base.replyLimit + 1)) }
+            }
+            let exchange = TokenExchange(
+                base,
+                parameters: { _ in
+                    make(.parameters)
+                    return [:]
+                }
+            ) { _, endpoint in
+                make(.address)
+                endpoint.authentication = .assertion(clientID: "app") {
+                    make(.assertion)
+                    return "J"
+                }
+            }
+            let loader = OAuthLoader(exchange, store: SharedStore(Self.start))
+            await #expect(throws: OAuthError.timedOut) { try await loader.load(replacing: Self.old) }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func `a secret that is made for each request is sent in the body, and shown by no error`() async throws {
         try await withServer(replying: 400, #"{"error":"x-SECRET-x"}"#) { server in
             let endpoint = try server.endpoint(authentication: .postBody(clientID: "app") { "SECRET" })
