@@ -207,7 +207,7 @@ public struct TokenEndpoint: Sendable {
     /// Tells the server that a token is not needed any more (RFC 7009); does nothing without a ``revocationURL``.
     ///
     /// With most servers, a refresh token takes the access tokens with it. A token that the server does not know counts
-    /// as revoked.
+    /// as revoked, whether the server says so with success (RFC 7009, section 2.2) or with `invalid_token`.
     ///
     /// **Failure** ``OAuthError``; an app that signs out goes on all the same.
     ///
@@ -225,7 +225,7 @@ public struct TokenEndpoint: Sendable {
         // Without a turn: a sign-out is not put off because the server refuses exchanges.
         let exchange = OutstandingExchange<Result<Void, any Error>>()
         try await send(parameters, to: revocationURL, provedBy: key, limit: deadline) { result, secrets in
-            let reader = TokenReplyReader(secrets: secrets)
+            let reader = TokenReplyReader(secrets: secrets, grant: .renewal)
             exchange.settle(result.mapError { $0 }.flatMap { reader.readRevocation($0) })
         }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }

@@ -217,6 +217,36 @@ struct SignOutTests {
         }
     }
 
+    /// Google answers so when the user has taken the access away before.
+    @Test(
+        arguments: [
+            (400, #"{"error":"invalid_token"}"#, true), (400, #"{"error":"invalid_grant"}"#, true),
+            (401, #"{"error":"invalid_token","error_description":"Token expired or revoked"}"#, true),
+            (401, #"{"error":"invalid_client"}"#, false), (503, #"{"error":"invalid_token"}"#, false),
+            (400, #"{"error":"unsupported_token_type"}"#, false), (400, "", false),
+            (
+                400,
+                #"{"error":"unsupported_token_type","error_description":"A refresh token cannot be revoked"}"#, false
+            ),
+        ]
+    )
+    func `has nothing left to revoke where the server has ended the session before`(
+        status: Int,
+        body: String,
+        isOver: Bool
+    ) async throws {
+        try await withServer(replying: status, body) { server in
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: MemoryCredentialStore(start))
+            if isOver {
+                try await loader.endSession()
+            } else {
+                let left = await #expect(throws: UnfinishedSignOut.self) { try await loader.endSession() }
+                #expect(left?.server is OAuthError && left?.store == nil)
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test func `takes nothing from the next session with the same tokens`() async throws {
         let store = TroubledStore(start)
         let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))

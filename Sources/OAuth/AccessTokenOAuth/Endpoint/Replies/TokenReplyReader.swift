@@ -66,9 +66,12 @@ struct TokenReplyReader {
     }
 
     /// A revocation is good with any success, and fails as an exchange does (RFC 7009, section 2.2).
+    ///
+    /// Some servers refuse a token that is revoked already, in the words with which they refuse to renew it.
     func readRevocation(_ reply: TokenEndpointReply) -> Result<Void, any Error> {
         guard !(200...299).contains(reply.status) else { return .success(()) }
-        return read(reply).result.map { _ in }
+        let read = read(reply)
+        return read.error?.endsSession == true ? .success(()) : read.result.map { _ in }
     }
 
     // MARK: A token
