@@ -12,12 +12,12 @@ struct RawReply {
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
         var rest = text[...]
         var head: [Substring] = []
-        // Interim responses come before the one that counts.
+        // Interim responses, and that of a proxy which connects, come before the one that counts.
         repeat {
             head = rest.prefix(upTo: rest.range(of: "\n\n")?.lowerBound ?? rest.endIndex)
                 .split(separator: "\n", omittingEmptySubsequences: true)
             rest = rest.range(of: "\n\n").map { rest[$0.upperBound...] } ?? ""
-        } while Self.status(of: head.first).map { $0 < 200 } == true
+        } while Self.status(of: head.first).map { $0 < 200 || rest.hasPrefix("HTTP/") } == true
         guard let status = Self.status(of: head.first) else { return nil }
         self.status = status
         fields = head.dropFirst().compactMap { line in

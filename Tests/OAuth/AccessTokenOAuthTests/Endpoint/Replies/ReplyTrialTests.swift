@@ -27,6 +27,10 @@ struct ReplyTrialTests {
                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 Bad\r\n\r\n{\"error\":\"mfa_required\"}",
                 ["not for two minutes"]
             ),
+            (
+                "HTTP/1.1 200 Connection established\r\n\r\nHTTP/2 400\r\n\r\n{\"error\":\"invalid_grant\"}",
+                ["is asked to sign in", "is removed", "never"]
+            ),
             ("HTTP/1.1 200 OK\r\n\r\n{\"x\":1}\n", ["is asked to sign in", "stays", "not until the app decides"]),
             (
                 "HTTP/1.1 200 OK\r\n\r\n{\"access_token\":\"A\",\"token_type\":\"mac\"}",
