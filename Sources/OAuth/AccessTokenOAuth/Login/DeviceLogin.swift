@@ -32,6 +32,8 @@ public struct DeviceLogin: Sendable {
 
     /// Asks the server for the codes (RFC 8628, section 3.1).
     ///
+    /// **Cancellation** Does not end the request. The client assertion and the reply may each take the endpoint's deadline.
+    ///
     /// **Failure** ``LoginError``; an error of the app's own client assertion, unchanged.
     ///
     /// - Parameters:
