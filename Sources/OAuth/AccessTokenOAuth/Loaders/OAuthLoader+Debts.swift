@@ -41,7 +41,16 @@ extension OAuthLoader {
             debtors[ObjectIdentifier(memory)] = nil
             return true
         }
-        let longest = memory.withLock { $0.isUnpaid } ? Self.pauses.longest : Self.pauses.longestLook
-        if !isPaid { planPayment(after: min(2 * pause, longest)) }
+        if !isPaid { planPayment(after: min(2 * pause, longestPause)) }
+    }
+
+    /// Other processes send the refresh token again when they have seen no sign of this one for the take-over delay.
+    ///
+    /// An attempt to pay is such a sign, and brings the successor of that token: there are some within each delay.
+    private var longestPause: TimeInterval {
+        let (isUnpaid, isUnsaved) = memory.withLock { ($0.isUnpaid, $0.unsaved != nil) }
+        guard isUnpaid else { return Self.pauses.longestLook }
+        guard isUnsaved, store.takeOverDelay > 0 else { return Self.pauses.longest }
+        return min(Self.pauses.longest, max(Self.pauses.first, store.takeOverDelay / 3))
     }
 }

@@ -252,6 +252,29 @@ struct OwedTests {
         }
     }
 
+    /// After a whole delay without a sign of this process, another one would send the refresh token again.
+    @Test func `a credential is offered to its store three times within a take-over delay, however long that is away`()
+        async throws
+    {
+        try await withServer(ScriptedServer.rotating) { server in
+            let store = TroubledStore(start, takeOverDelay: 15)
+            // The note is written, and nothing after it.
+            store.afterUpdate { store.fail(.max) }
+            let loader = try loader(server, store)
+            await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: old) }
+            for pause in [1.0, 2, 4, 5, 5] {
+                await yieldUntil { clock.pendingTimers == 1 }
+                let updates = store.updates
+                clock.advance(by: pause)
+                await yieldUntil { store.updates == updates + 3 && clock.pendingTimers == 1 }
+            }
+            store.fail(0)
+            await pay(store, after: 5)
+            #expect(try await store.refreshToken == "RT1")
+            #expect(server.requests.count == 1)
+        }
+    }
+
     /// Another loader of the place, made after the first one has gone, is as the service that comes next.
     @Test(arguments: [0, 2.0])
     func `a refusal that the store did not take is known to the next loader, and is written`(delay: TimeInterval)
