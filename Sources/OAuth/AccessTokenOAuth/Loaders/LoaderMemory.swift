@@ -67,6 +67,8 @@ struct LoaderMemory: Sendable {
     var seen: SessionMark?
     /// How many refresh tokens were sent.
     var exchanges = 0
+    /// Changes when a session ends here, and when the store has taken a sign-in.
+    var epoch = 0
 
     /// Whether the store has not taken something that it can take.
     var isUnpaid: Bool { unsaved != nil || ended != nil || isUnwritten }
@@ -141,7 +143,7 @@ struct LoaderMemory: Sendable {
 
     /// Forgets a session; numbers go on, and requests that are under way end by themselves.
     mutating func forget() {
-        self = LoaderMemory(process: process, sending: sending, exchanges: exchanges)
+        self = LoaderMemory(process: process, sending: sending, exchanges: exchanges, epoch: epoch + 1)
     }
 }
 

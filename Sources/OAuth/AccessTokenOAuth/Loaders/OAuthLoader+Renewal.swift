@@ -126,7 +126,9 @@ extension OAuthLoader {
         case .leave(let change): return change
         case .send(let refreshToken):
             guard let credential = record?.credential else { return .keep }
-            answer = await self.answer(to: .renewal(credential, refreshToken: refreshToken), renewing: credential)
+            let number = load.decide { machine, _ in machine.numberUnderWay }
+            let request = TokenExchange.Request.renewal(credential, refreshToken: refreshToken)
+            answer = await self.answer(to: request, as: number, renewing: credential)
         case .sendGrant:
             guard let grant = means.grant else { return .keep }
             let request = TokenExchange.Request.grant(grant.grant, replacing: record?.credential)
@@ -142,22 +144,29 @@ extension OAuthLoader {
     }
 
     /// The exchange is seen through: its reply is the only place where a rotated refresh token is.
+    ///
+    /// - Parameter number: that of the note that announces the request.
     private func answer(
         to request: TokenExchange.Request,
+        as number: Int? = nil,
         renewing old: Credential?
     ) async -> RenewalStateMachine.Answer {
         if let obstacle = SavingObstacle.current { return .failed(obstacle, .notCarriedOut) }
         let isGivenUp = Locked(false)
+        let epoch = memory.withLock { $0.epoch }
         let outstanding = OutstandingExchange<TokenReply> { reply, isLate in
-            guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
-            if isGivenUp.withLock({ $0 }) {
-                // The session has ended, and of it nothing is left behind.
-                Task { await self.revoke(credential) }
-            } else {
-                // Later than any reply of an endpoint: the next load saves it, if nothing newer is there.
-                self.memory.withLock { $0.unsaved = $0.unsaved ?? .init(credential: credential, base: old) }
-                self.payLater()
+            guard isLate else { return }
+            let credential = self.credential(from: reply, renewing: old)
+            let hasEnded = self.memory.withLock { memory in
+                if let number { memory.sending.remove(number) }
+                guard memory.epoch == epoch else { return true }
+                // The next load saves it, if nothing newer is there.
+                if let credential { memory.unsaved = memory.unsaved ?? .init(credential: credential, base: old) }
+                return false
             }
+            guard let credential else { return }
+            // Of a session that has ended nothing is left behind.
+            if hasEnded { Task { await self.revoke(credential) } } else { self.payLater() }
         }
         let waiting = memory.replies.begin(for: old?.subject ?? subject)
         waiting.whenFired {
@@ -172,7 +181,14 @@ extension OAuthLoader {
         }
         let limit = exchange.endsByItself ? nil : exchange.replyLimit
         guard let reply = await outstanding.reply(within: limit, by: exchange.clock) else {
-            return isGivenUp.withLock { $0 } ? .givenUp : .failed(.timedOut)
+            guard isGivenUp.withLock({ $0 }) else { return .failed(.timedOut) }
+            if let limit, let number {
+                // Code of the app's own may never end.
+                _ = exchange.clock.schedule(after: limit) { [memory] in
+                    memory.withLock { _ = $0.sending.remove(number) }
+                }
+            }
+            return .givenUp
         }
         if let credential = credential(from: reply, renewing: old) { return .issued(credential, reply.accessToken) }
         guard case .failure(let error) = reply.result else { return .failed(.timedOut) }

@@ -40,6 +40,7 @@ extension OAuthLoader {
             self.memory.withLock { memory in
                 memory.forgetEnded(by: record)
                 memory.seen = session
+                memory.epoch += 1
             }
         }.value
     }
@@ -256,7 +257,7 @@ extension OAuthLoader {
     /// Begins a session in place of whatever is there, or ends that of a user.
     ///
     /// A request of this process that is under way is waited for, and up to the exchange's deadline: what it brings is
-    /// of the session that ends.
+    /// of the session that ends. If the store does not take a sign-in, that session goes on.
     private func updateSession(
         of subject: String? = nil,
         keeping kept: @Sendable () -> Data? = { nil },

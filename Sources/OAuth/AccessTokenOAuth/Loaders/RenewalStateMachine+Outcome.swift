@@ -9,7 +9,9 @@ extension RenewalStateMachine {
         /// The server issued a credential, perhaps with an access token that cannot be used.
         case issued(Credential, Result<AccessToken, any Error>)
         case failed(any Error, RequestFate)
-        /// A sign-in or a sign-out of this process ends the session, and does not wait any longer.
+        /// A sign-in or a sign-out of this process is going to end the session, and does not wait any longer.
+        ///
+        /// The request stays under way until its reply comes: the store may not take the sign-in.
         case givenUp
 
         static func failed(_ error: OAuthError) -> Answer { .failed(error, RequestFate(of: error)) }
@@ -23,7 +25,8 @@ extension RenewalStateMachine {
         at now: Date
     ) -> CredentialChange {
         guard case .sending(let note, let record) = state else { return .keep }
-        if let note { memory.sending.remove(note.number) }
+        let isUnderWay = if case .givenUp = answer { true } else { false }
+        if let note, !isUnderWay { memory.sending.remove(note.number) }
         switch answer {
         case .issued(let credential, let result):
             return issued(credential, result, in: record, &memory, at: now)

@@ -73,6 +73,8 @@ struct RenewalStateMachine: Sendable {
         didSet { if case .sending = state { hasSent = true } }
     }
     private(set) var hasSent = false
+    /// The number of the request that is under way, if a note announces it.
+    var numberUnderWay: Int? { if case .sending(let note, _) = state { note?.number } else { nil } }
     /// Whether the last look has found a request of others that is not answered.
     var hasFoundRequest = false
     /// Whether a caller waits for the result.

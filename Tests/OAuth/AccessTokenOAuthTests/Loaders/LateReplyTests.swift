@@ -118,6 +118,74 @@ struct LateReplyTests {
         }
     }
 
+    @Test func `is saved if the store did not take the sign-in that gave it up, and no load sends beside it`()
+        async throws
+    {
+        try await withLateReply { (scene) async throws in
+            scene.store.fail(1)
+            let signIn = Task { try await scene.loader.signIn(Credential(refreshToken: "NEW")) }
+            await yieldUntil { scene.clock.pendingTimers == 1 }
+            scene.clock.advance(by: 30)
+            await #expect(throws: TroubledStore.Trouble()) { try await signIn.value }
+            let load = Task { try await scene.loader.load(replacing: old) }
+            // The caller's deadline, and the pause before the next look.
+            await yieldUntil { scene.clock.pendingTimers == 2 }
+            scene.gate.open()
+            await yieldUntil { scene.loader.memory.isOwing }
+            scene.clock.advance(by: 1)
+            #expect(try await load.valueInTime.value == "A1")
+            #expect(try await scene.store.refreshToken == "RT1")
+            #expect(scene.server.requests.count == 1)
+        }
+    }
+
+    @Test func `that brings nothing lets the next load send, though the sign-in that gave it up has failed`()
+        async throws
+    {
+        try await withLateReply((500, "")) { (scene) async throws in
+            scene.store.fail(1)
+            let signIn = Task { try await scene.loader.signIn(Credential(refreshToken: "NEW")) }
+            await yieldUntil { scene.clock.pendingTimers == 1 }
+            scene.clock.advance(by: 30)
+            await #expect(throws: TroubledStore.Trouble()) { try await signIn.value }
+            scene.gate.open()
+            await yieldUntil { scene.loader.memory.withLock { $0.sending.isEmpty } }
+            #expect(try await scene.loader.load(replacing: old).value == "A2")
+            #expect(scene.sent("RT0") == 2)
+        }
+    }
+
+    @Test func `that never comes from code of the app's own is waited for no longer than the reply to any other load`()
+        async throws
+    {
+        let (clock, store) = (ManualClock(), TroubledStore(start, takeOverDelay: 2))
+        let (isSent, isOver) = (Event(), Event())
+        defer { isOver.happen() }
+        let exchange = TokenExchange(deadline: 30, clock: clock) { _ in
+            if isSent.hasHappened { return TokenResponse(accessToken: AccessToken(value: "A1"), refreshToken: "RT1") }
+            isSent.happen()
+            await isOver.wait()
+            throw OAuthError.timedOut
+        }
+        let loader = OAuthLoader(exchange, store: store)
+        let first = Task { try await loader.load(replacing: old) }
+        await isSent.wait()
+        // The caller's deadline, and the end of the wait for the reply.
+        await yieldUntil { clock.pendingTimers == 2 }
+        clock.advance(by: 1)
+        store.fail(1)
+        let signIn = Task { try await loader.signIn(Credential(refreshToken: "NEW")) }
+        await yieldUntil { clock.pendingTimers == 3 }
+        clock.advance(by: 29)
+        await #expect(throws: OAuthError.timedOut) { try await first.valueInTime }
+        clock.advance(by: 1)
+        await #expect(throws: TroubledStore.Trouble()) { try await signIn.value }
+        #expect(loader.memory.withLock { $0.sending.count } == 1)
+        clock.advance(by: 120)
+        #expect(loader.memory.withLock { $0.sending.isEmpty })
+        #expect(try await loader.load(replacing: old).value == "A1")
+    }
+
     @Test func `keeps no sign-in waiting for longer than the deadline, and leaves the new session alone`() async throws
     {
         try await withLateReply { (scene) async throws in
