@@ -26,6 +26,10 @@ extension PostgresCredentialStores {
         AsyncStream { continuation in
             let number = presence.listen { [pool] in
                 await pool.makeRoom()
+            } asking: { [pool, table] seconds in
+                try await pool.run(within: PostgresPresence.askPause) { connection throws(PostgresFailure) in
+                    try table.ended(within: seconds, by: connection)
+                }
             } _: {
                 continuation.yield($0)
             }

@@ -20,22 +20,37 @@ final class PostgresPresence: Sendable {
         var backend: Data?
         var pulse: Task<Void, Never>?
         /// Who wants to know whose session ends.
-        var listeners: [Int: @Sendable (String) -> Void] = [:]
+        var listeners: [Int: Listener] = [:]
         var listenersSoFar = 0
         /// Whether the connection is told whose session ends.
         var isListening = false
-        /// When it was asked last who that was.
+        /// How many connections were told so far.
+        var listenings = 0
+        /// Whether sessions may have ended before the present connection was told.
+        var hasMissed = false
+        /// When it was asked last which ones; `nil` if not since that connection is told.
+        var lastAsked: Stopwatch?
+        /// Until when nothing was missed.
         var lastHeard: Stopwatch?
         /// Whether a connection of the pool is being closed, so that this one can be opened.
         var isMakingRoom = false
     }
 
+    private struct Listener: Sendable {
+        let ask: AskEnded
+        let tell: @Sendable (String) -> Void
+    }
+
     typealias MakeRoom = @Sendable () async -> Bool
+    /// Asks, on another connection, whose session has ended within so many seconds.
+    typealias AskEnded = @Sendable (TimeInterval) async throws -> [String]
 
     /// Seconds between two looks at the connection.
     static let pulse: TimeInterval = 1
     /// Seconds that a look takes at most: after that, the server has vanished.
     static let deadline: TimeInterval = 2
+    /// Seconds between two questions for what was missed: a large table takes long to read.
+    static let askPause: TimeInterval = 10
     /// Seconds that a removal may take until others see it.
     private static let margin: TimeInterval = 10
     /// A look of another process takes the lock for a moment, and may be in the way.
@@ -79,14 +94,18 @@ final class PostgresPresence: Sendable {
     }
 
     /// Tells whose session has ended, at each look, until ``stopListening(_:)`` is called with the number returned.
-    func listen(_ makeRoom: @escaping MakeRoom, _ listener: @escaping @Sendable (String) -> Void) -> Int {
+    func listen(
+        _ makeRoom: @escaping MakeRoom,
+        asking ask: @escaping AskEnded,
+        _ tell: @escaping @Sendable (String) -> Void
+    ) -> Int {
         // The connection stays as it does for a body.
         stay(makeRoom)
         return state.withLock { state in
             state.listenersSoFar += 1
             // What ends before the first look was missed, too.
             state.lastHeard = state.lastHeard ?? Stopwatch()
-            state.listeners[state.listenersSoFar] = listener
+            state.listeners[state.listenersSoFar] = Listener(ask: ask, tell: tell)
             return state.listenersSoFar
         }
     }
@@ -126,8 +145,34 @@ final class PostgresPresence: Sendable {
             while (try? await clock.pause(for: Self.pulse)) != nil {
                 guard let self else { return }
                 _ = try? await look(makeRoom)
+                askForMissed()
             }
         }
+    }
+
+    /// Asks whose session ended before the connection was told, until there is an answer.
+    ///
+    /// The table may be large: neither the looks nor a body wait for the answer.
+    private func askForMissed() {
+        let question = state.withLock { state -> (AskEnded, since: TimeInterval, listenings: Int)? in
+            guard state.hasMissed, (state.lastAsked?.seconds ?? .infinity) > Self.askPause,
+                let listener = state.listeners.values.first
+            else { return nil }
+            state.lastAsked = Stopwatch()
+            return (listener.ask, (state.lastHeard?.seconds ?? 0) + Self.margin, state.listenings)
+        }
+        guard let (ask, since, listenings) = question else { return }
+        Task { [weak self] in
+            guard let names = try? await ask(since), let self else { return }
+            // Another connection since then has missed more.
+            state.withLock { if $0.listenings == listenings { $0.hasMissed = false } }
+            tell(names)
+        }
+    }
+
+    private func tell(_ names: [String]) {
+        let listeners = state.withLock { $0.listeners.values.map(\.self) }
+        for name in names { for listener in listeners { listener.tell(name) } }
     }
 
     private func look(_ makeRoom: MakeRoom) async throws(PostgresFailure) {
@@ -179,26 +224,25 @@ final class PostgresPresence: Sendable {
         try hear(by: connection)
     }
 
-    /// Tells listeners whose session has ended: what was notified, and after a new connection what was missed.
+    /// Tells listeners whose session has ended, by what was notified; a new connection has missed what came before.
     private func hear(by connection: isolated PostgresConnection) throws(PostgresFailure) {
         let (isWanted, isListening, lastHeard) = state.withLock { state in
             (!state.listeners.isEmpty, state.isListening, state.lastHeard)
         }
         guard isWanted else { return }
-        let since = (lastHeard?.seconds ?? 0) + Self.margin
-        var names: [String] = []
         if !isListening {
             try table.listen(by: connection)
-            if lastHeard != nil { names = try table.ended(within: since, by: connection) }
+            state.withLock { state in
+                (state.isListening, state.hasMissed, state.lastAsked) = (true, true, nil)
+                state.listenings += 1
+            }
         }
+        let since = (lastHeard?.seconds ?? 0) + Self.margin
         let notified = connection.takeNotifications()
         // One name too many costs a renewal, and one that is missing a session that does not end here.
-        names += (try? table.ours(among: notified, within: since, by: connection)) ?? notified
-        let listeners = state.withLock { state in
-            (state.isListening, state.lastHeard) = (true, Stopwatch())
-            return state.listeners.values.map(\.self)
-        }
-        for name in names { for listener in listeners { listener(name) } }
+        let names = (try? table.ours(among: notified, within: since, by: connection)) ?? notified
+        state.withLock { if !$0.hasMissed { $0.lastHeard = Stopwatch() } }
+        tell(names)
     }
 
     private func lock(by connection: isolated PostgresConnection) throws(PostgresFailure) {

@@ -1,9 +1,12 @@
 #if Postgres
-import AccessTokenPostgres
+import AccessTokenContract
 import AccessTokenSynchronization
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AccessTokenPostgres
 
 /// What a server does with the sessions that other processes end; the page shows it.
 enum EndedSessionsExample {
@@ -121,6 +124,45 @@ struct EndedSessionsTests {
         await told["user"]?.wait()
         #expect(try await accounts.service(for: "user").token().value == "A/again/2")
         #expect(try await stores.accounts().map(\.name) == ["user"])
+        watch.cancel()
+        await watch.value
+    }
+
+    @Test func `keep nobody from being renewed while a large table is read for those that were missed`() async throws {
+        let (proxy, clock) = (try DatabaseProxy.toServer(), ManualClock())
+        defer { proxy.stop() }
+        for change in [.replace(server.signIn("missed")), .remove] as [CredentialChange] {
+            try await database.stores().store(for: "missed").update { _ in change }
+        }
+        let reading = StatementWatch("record IS NULL AND written")
+        let (isReading, mayEnd) = (Event(), DispatchSemaphore(value: 0))
+        defer { mayEnd.signal() }
+        proxy.onClient { data in
+            guard reading.sees(data) else { return .pass }
+            isReading.happen()
+            // Longer than a look may take, if nobody signals.
+            _ = mayEnd.wait(timeout: .now() + 2 * PostgresPresence.deadline)
+            return .pass
+        }
+        let connection = proxy.connectionString(database.connectionString)
+        let stores = PostgresCredentialStores(connection, connections: 2, clock: clock)
+        let (ended, isTold) = (stores.endedSessions(), Event())
+        let watch = Task { for await user in ended where user == "missed" { isTold.happen() } }
+        try await stores.store(for: "user").update { _ in .replace(server.signIn("user")) }
+        let locks = """
+            SELECT pid::text FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE locktype = 'advisory' AND application_name = $1
+            """
+        let backend = try #require(try await database.run(locks, [database.application]).first?.first ?? nil)
+        // The next look, and the rest of the pool.
+        await yieldUntil { clock.pendingTimers == 2 }
+        clock.advance(by: PostgresPresence.pulse)
+        await isReading.wait()
+        // The connection with the lock answers, and is the same as before.
+        await #expect(throws: PostgresFailure.self) { try await stores.presence.check(backend) { false } }
+        try await stores.store(for: "user").update { _ in .keep }
+        mayEnd.signal()
+        await isTold.wait()
         watch.cancel()
         await watch.value
     }
