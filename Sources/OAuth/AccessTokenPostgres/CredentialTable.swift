@@ -60,8 +60,6 @@ struct CredentialTable: Sendable {
         SELECT \(columns), name FROM access_token_credentials
         WHERE record IS NOT NULL AND ($1::text IS NULL OR name > $1) ORDER BY name LIMIT $2::text::bigint
         """
-    /// The channel of a database on which the names of accounts go whose session has ended.
-    private static let notifying = "SELECT pg_notify('access_token_credentials', $1)"
     private static let listening = "LISTEN access_token_credentials"
     private static let ended = """
         SELECT name FROM access_token_credentials
@@ -81,7 +79,13 @@ struct CredentialTable: Sendable {
         UPDATE access_token_credentials
         SET version = $3::text::bigint, record = $4, written = clock_timestamp(),
             holder = CASE WHEN holder = $2::text::bigint THEN NULL ELSE holder END
-        WHERE name = $1 AND version = $5::text::bigint
+        WHERE name = $1 AND version = $5::text::bigint RETURNING name
+        """
+    /// Tells on a channel of the database whose session has ended.
+    ///
+    /// One statement: whoever removes a record may end before it sends another one.
+    private static let removing = """
+        WITH removed AS (\(writing)) SELECT pg_notify('access_token_credentials', name) FROM removed
         """
 
     /// The SQLSTATE of a table that does not exist.
@@ -168,13 +172,9 @@ struct CredentialTable: Sendable {
     ) throws(PostgresFailure) -> Bool {
         let name = Data(entry.account.utf8)
         let values = [name, stays ? nil : entry.number, Data("\(version)".utf8), record, Data("\(old)".utf8)]
-        if try connection.run(Self.writing, values).command != "UPDATE 1" {
-            guard let present = try read(entry.account, by: connection), present.version == version,
-                present.record == record
-            else { return false }
-        }
-        if record == nil { try connection.run(Self.notifying, [name]) }
-        return true
+        if try !connection.run(record == nil ? Self.removing : Self.writing, values).rows.isEmpty { return true }
+        let present = try read(entry.account, by: connection)
+        return present?.version == version && present?.record == record
     }
 
     /// From here on, the connection is told whose session ends.

@@ -124,7 +124,7 @@ package actor PostgresConnection {
                 return unsafe Data(bytes: PQgetvalue(reply, row, column), count: Int(PQgetlength(reply, row, column)))
             }
         }
-        return PostgresReply(rows: rows, command: unsafe String(cString: PQcmdStatus(reply)))
+        return PostgresReply(rows: rows)
     }
 
     /// The name under which the server has a statement with its plan, which is made at the first use.

@@ -5,8 +5,6 @@ package import Foundation
 package struct PostgresReply: Sendable {
     /// The rows, each with its columns; `nil` is NULL.
     package let rows: [[Data?]]
-    /// What was done, in the server's words: `UPDATE 1`, `COMMIT`.
-    package let command: String
 }
 
 /// Why a statement failed.

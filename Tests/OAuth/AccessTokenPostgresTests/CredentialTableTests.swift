@@ -1,5 +1,6 @@
 #if Postgres
 import AccessTokenAsync
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 import TestSupport
@@ -139,6 +140,35 @@ struct CredentialTableTests {
                 by: connection
             )
             #expect(isWritten == isOwn)
+        }
+    }
+
+    /// Others may have accounts of that name: a channel is the whole database's.
+    @Test func `a removal is told, also if its writer hears and says nothing more`() async throws {
+        let proxy = try DatabaseProxy.toServer()
+        defer { proxy.stop() }
+        let entry = Departures.Entry(account: database.application, number: Data("\(own | 1)".utf8))
+        let version = try #require(try await table.enter(entry, by: connection)).version
+        try await table.listen(by: connection)
+        let executor = DispatchQueueExecutor(queue: DispatchQueue(label: "test"))
+        let server = PostgresServer(proxy.connectionString(database.connectionString))
+        let writer = PostgresConnection(to: server, on: executor)
+        try await writer.open()
+        let removing = StatementWatch("SET version = $3")
+        let isRemoved = Locked(false)
+        proxy.onClient { data in
+            if removing.sees(data) { isRemoved.withLock { $0 = true } }
+            return .pass
+        }
+        proxy.onDatabase { _ in isRemoved.withLock { $0 } ? .cut : .pass }
+        await #expect(throws: PostgresFailure.self) {
+            try await table.write(nil, version + 1, by: entry, replacing: version, by: writer)
+        }
+        #expect(try await table.read(entry.account, by: connection)?.version == version + 1)
+        let end = ContinuousClock.now + .seconds(20)
+        while await !connection.takeNotifications().contains(entry.account) {
+            try #require(ContinuousClock.now < end, "nobody was told")
+            try await connection.run("SELECT 1")
         }
     }
 
