@@ -17,8 +17,7 @@ struct PostgresCredentialStore: PlacedCredentialStore {
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { try await stores.update(account, body) }
 
     func reset(evenIfReadable: Bool) async throws {
-        if !evenIfReadable, (try? await load()) != nil { return }
-        try await stores.reset(account)
+        try await stores.reset(account, evenIfReadable: evenIfReadable)
     }
 }
 

@@ -91,8 +91,19 @@ public final class PostgresCredentialStores: Sendable {
     }
 
     /// Removes whatever is there, after `CredentialStoreError.isUnreadable`, so that the user can sign in again.
-    @concurrent public func reset(_ account: String) async throws {
+    ///
+    /// An update that is inside is waited for, in whichever process it is.
+    ///
+    /// **Cancellation** As of an update: a cancelled task that waits throws `CancellationError`, and removes nothing.
+    ///
+    /// **Failure** `CredentialStoreError`: `busy` after the wait limit; `superseded`; `unavailable`, and then the record
+    /// may have been removed or not. Reset it again.
+    @concurrent public func reset(_ account: String) async throws { try await reset(account, evenIfReadable: true) }
+
+    @concurrent func reset(_ account: String, evenIfReadable: Bool) async throws {
         try await withRow(of: account) { row, entry in
+            // Whoever was inside before may have begun a session.
+            if !evenIfReadable, (try? record(in: row, of: account)) != nil { return ((), isLeft: false) }
             let old = StoredRecord(version: row.version, credential: nil)
             try await save(.removing(old), by: entry, replacing: row.version)
             return ((), isLeft: true)

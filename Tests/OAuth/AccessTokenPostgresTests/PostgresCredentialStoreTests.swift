@@ -243,6 +243,30 @@ struct PostgresCredentialStoreTests {
         #expect(try await store.update { _ in .replace(second) }?.version == version + 2)
     }
 
+    @Test func `a sign-out that could not read a record removes no session that begins before it is inside`()
+        async throws
+    {
+        let store = try #require(try await filledStore() as? any PlacedCredentialStore)
+        try await database.stores().store(for: "new").update { _ in .replace(second) }
+        func set(_ record: String) -> String {
+            "UPDATE access_token_credentials SET record = \(record) WHERE name = '\(database.application)'"
+        }
+        try await database.run(set("'damaged'"))
+        let other = try await database.connection()
+        try await other.run("BEGIN")
+        try await other.run("SELECT 1 FROM access_token_credentials FOR UPDATE")
+        async let reset: Void = store.reset(evenIfReadable: false)
+        try await database.waitForWaiters(1)
+        try await other.run(set("(SELECT record FROM access_token_credentials WHERE name = 'new')"))
+        try await other.run("COMMIT")
+        try await reset
+        #expect(try await store.load()?.credential == second)
+        // What is still unreadable is removed.
+        try await database.run(set("'damaged'"))
+        try await store.reset(evenIfReadable: false)
+        #expect(try await store.load() == nil)
+    }
+
     // MARK: Clocks
 
     @Test(arguments: [-86_400.0, 86_400])
