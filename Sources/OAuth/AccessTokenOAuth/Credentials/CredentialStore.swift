@@ -38,7 +38,9 @@ public protocol CredentialStore: Sendable {
     /// no sign of that one for so long, at each of its looks, and then sends the token again. Being let in means that
     /// the other one is gone, unless the store knows better.
     /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease
-    ///   does.
+    ///   does. Then only the age of the note ends the wait, after five times the deadline of the endpoint. The clocks
+    ///   of all machines that share the store must agree to within a few seconds: a clock that is off by the whole wait
+    ///   ends it at once, and the refresh token is sent a second time.
     /// - A few seconds: only death ends the exclusion, or the holder takes it again at once.
     /// - 0: the record ends with the process. No notes are written.
     var takeOverDelay: TimeInterval { get }
