@@ -6,9 +6,11 @@ import Foundation
 /// Who is going to send a refresh token: what the note says, and what there is to be seen of its sender.
 extension PostgresCredentialStores {
     /// A note that is new names this process, by the number that shows whether it lives; `nil` if there is no new one.
+    ///
+    /// A note that comes with other tokens, from another store, is not of this process, and keeps its name.
     func signed(_ new: StoredRecord, over old: StoredRecord) -> (StoredRecord, SentNote?) {
         guard let credential = new.credential, var note = credential.sentNote, note.isAwaited,
-            !note.isSame(as: old.credential?.sentNote)
+            credential.isSame(as: old.credential), !note.isSame(as: old.credential?.sentNote)
         else { return (new, nil) }
         note.presence = number.value
         return (StoredRecord(version: new.version, credential: credential.noting(note)), note)

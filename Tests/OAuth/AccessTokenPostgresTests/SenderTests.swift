@@ -21,15 +21,20 @@ struct SenderTests {
         PostgresCredentialStores(database.connectionString, connections: 2, takeOverDelay: takeOverDelay)
     }
 
-    private func note(_ number: Int = 1) -> SentNote {
-        SentNote(sender: 9, number: number, count: 1, hasRival: false, sent: .now, patience: 600)
+    private func note(_ number: Int = 1, presence: Int64? = nil) -> SentNote {
+        var note = SentNote(sender: 9, number: number, count: 1, hasRival: false, sent: .now, patience: 600)
+        note.presence = presence
+        return note
     }
+
+    private var credential: Credential { Credential(refreshToken: "user/1") }
 
     /// Writes a note, as a load does that is then not going to send.
     private func write(_ note: SentNote, to stores: PostgresCredentialStores) async throws {
+        _ = try await stores.update(user) { record in record == nil ? .replace(credential) : .keep }
         _ = try await stores.update(user) { record in
             guard record?.credential.sentNote?.isSame(as: note) != true else { return .keep }
-            return .replace(Credential(refreshToken: "user/1").noting(note))
+            return .replace(credential.noting(note))
         }
     }
 
@@ -45,6 +50,19 @@ struct SenderTests {
         #expect(try await presence(in: second) == first.number.value)
         try await write(note(2), to: second)
         #expect(try await presence(in: first) == second.number.value)
+    }
+
+    /// The old process was killed in its exchange, perhaps a moment before its credential was taken over from its store.
+    @Test func `a note that comes with a credential from another store names whom it named there`() async throws {
+        let (stores, number) = (stores(), Int64(1) << 20)
+        let copied = note(presence: number)
+        _ = try await stores.update(user) { record in record == nil ? .replace(credential.noting(copied)) : .keep }
+        #expect(try await presence(in: stores) == number)
+        _ = try await stores.update(user) { record in
+            #expect(record?.credential.sentNote?.isSame(as: copied) == true)
+            #expect(record?.credential.sentNote?.isOver == false)
+            return .keep
+        }
     }
 
     @Test func `a note of this process in which nobody sends any more is not waited for`() async throws {
@@ -75,10 +93,11 @@ struct SenderTests {
     @Test func `who has written its note stays inside, and goes on with the note`() async throws {
         let (stores, other) = (stores(), database.stores(waitLimit: 0.05))
         let seen = Locked<[Bool]>([])
+        _ = try await stores.update(user) { _ in .replace(credential) }
         _ = try await stores.update(user) { record in
             seen.withLock { $0.append(record?.credential.sentNote?.isSame(as: note()) == true) }
             await #expect(throws: CredentialStoreError.busy) { try await other.update(user) { _ in .keep } }
-            return .replace(Credential(refreshToken: "user/1").noting(record == nil ? note() : nil))
+            return .replace(credential.noting(record?.credential.sentNote == nil ? note() : nil))
         }
         #expect(seen.withLock { $0 } == [false, true])
         _ = try await other.update(user) { _ in .keep }

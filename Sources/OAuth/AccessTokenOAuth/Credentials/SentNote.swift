@@ -103,7 +103,7 @@ extension Credential {
     }
 
     /// Whether both have the same tokens: what a store makes of a date need not be equal to the last digit.
-    func isSame(as other: Credential?) -> Bool {
+    package func isSame(as other: Credential?) -> Bool {
         guard let other else { return false }
         return refreshToken.isExactly(other.refreshToken) && accessToken?.secret == other.accessToken?.secret
             && keyedValues == other.keyedValues
