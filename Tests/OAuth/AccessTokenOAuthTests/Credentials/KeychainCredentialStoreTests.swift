@@ -29,6 +29,15 @@ struct KeychainCredentialStoreTests {
         return FolderMutex(folder, waitLimit: waitLimit, clock: SystemClock(), activity: activity)
     }
 
+    @Test func `items of one name in two access groups are two places, whose loaders share nothing`() {
+        let stores = ["TEAM.one", "TEAM.two", nil].map { group in
+            let place = KeychainCredentialStore.place(service: "test", account: "session", accessGroup: group)
+            return KeychainCredentialStore(item, place: place, seal: nil, mutex: mutex())
+        }
+        let memories = stores.map { SharedLoaderMemory.of($0) }
+        #expect(Set(memories.map { ObjectIdentifier($0) }).count == 3)
+    }
+
     @Test func `keeps the contract of stores, and nothing is skipped`() async {
         let items = Locked<[String: KeychainStandIn]>([:])
         // What ends the lock of whoever is inside, as the system does to an app that it suspends.

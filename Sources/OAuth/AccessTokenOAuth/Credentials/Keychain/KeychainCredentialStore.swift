@@ -47,13 +47,19 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
         self.mutex = mutex
     }
 
+    /// Two groups may have an item of the same name: then their loaders know nothing of each other.
+    static func place(service: String, account: String, accessGroup: String?) -> String {
+        "keychain item \(account) of \(service)" + (accessGroup.map { " in \($0)" } ?? "")
+    }
+
     #if canImport(Security)
     /// Creates a store; nothing is read or written yet.
     ///
     /// - Parameters:
     ///   - service: the item's service, usually the identifier of the app.
     ///   - account: the item's account; one for each credential.
-    ///   - accessGroup: the group of programs that share the item; `nil` is the program's own.
+    ///   - accessGroup: the group of programs that share the item; `nil` is the program's own. Name it in each store of
+    ///     an item, or in none: the loaders of a process know by this name that they share the item.
     ///   - lockFolder: what is locked, with nothing in it: one folder for each item. It is in a folder of the app
     ///     group if an extension shares the item. It is made if there is none.
     ///   - seal: keeps the credential unreadable in the keychain as well; `nil` leaves that to the keychain.
@@ -70,7 +76,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
     ) {
         self.init(
             SystemKeychainItem(service: service, account: account, accessGroup: accessGroup),
-            place: "keychain item \(account) of \(service)",
+            place: Self.place(service: service, account: account, accessGroup: accessGroup),
             seal: seal,
             mutex: FolderMutex(CredentialFolder(lockFolder), waitLimit: waitLimit, clock: clock)
         )
