@@ -61,9 +61,10 @@ struct CredentialTable: Sendable {
         WHERE record IS NOT NULL AND ($1::text IS NULL OR name > $1) ORDER BY name LIMIT $2::text::bigint
         """
     private static let listening = "LISTEN access_token_credentials"
+    private static let time = "SELECT extract(epoch FROM clock_timestamp())::text"
     private static let ended = """
         SELECT name FROM access_token_credentials
-        WHERE record IS NULL AND written > clock_timestamp() - make_interval(secs => $1::text::double precision)
+        WHERE record IS NULL AND written > to_timestamp($1::text::double precision)
         """
     /// A channel is the whole database's: in another schema an account may have the same name.
     ///
@@ -71,7 +72,7 @@ struct CredentialTable: Sendable {
     private static let ours = """
         SELECT told FROM jsonb_array_elements_text($1::text::jsonb) AS told WHERE NOT EXISTS (
             SELECT FROM access_token_credentials WHERE name = told AND record IS NOT NULL
-                AND written < clock_timestamp() - make_interval(secs => $2::text::double precision)
+                AND written < to_timestamp($2::text::double precision)
         )
         """
     /// No holder is equal to NULL, which an entry gives that stays.
@@ -182,13 +183,19 @@ struct CredentialTable: Sendable {
         try connection.run(Self.listening)
     }
 
-    /// The accounts whose record was removed within so many seconds; it reads the whole table.
+    /// What the clock of the database shows, in seconds since 1970.
+    func now(by connection: isolated PostgresConnection) throws(PostgresFailure) -> TimeInterval {
+        let time = try connection.run(Self.time).rows.first?.first ?? nil
+        return time.flatMap { TimeInterval(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
+    /// The accounts whose record was removed since a time of the database; it reads the whole table.
     func ended(
-        within seconds: TimeInterval,
+        since time: TimeInterval,
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> [String] {
         do {
-            let rows = try connection.run(Self.ended, [Data("\(seconds)".utf8)]).rows
+            let rows = try connection.run(Self.ended, [Data("\(time)".utf8)]).rows
             return rows.compactMap { $0.first ?? nil }.map { String(decoding: $0, as: UTF8.self) }
         } catch {
             guard error.code == Self.undefinedTable else { throw error }
@@ -196,15 +203,15 @@ struct CredentialTable: Sendable {
         }
     }
 
-    /// Leaves out accounts of other tables; whatever is told was written within so many seconds.
+    /// Leaves out accounts of other tables; whatever is told was written since a time of the database.
     func ours(
         among names: [String],
-        within seconds: TimeInterval,
+        since time: TimeInterval,
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> [String] {
         // More at once are all sessions of a fleet, and a look has no time for them.
         guard (1...1000).contains(names.count), let list = try? JSONEncoder().encode(names) else { return names }
-        let rows = try connection.run(Self.ours, [list, Data("\(seconds)".utf8)]).rows
+        let rows = try connection.run(Self.ours, [list, Data("\(time)".utf8)]).rows
         return rows.compactMap { $0.first ?? nil }.map { String(decoding: $0, as: UTF8.self) }
     }
 

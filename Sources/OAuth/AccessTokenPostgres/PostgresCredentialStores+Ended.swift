@@ -18,17 +18,17 @@ extension PostgresCredentialStores {
     ///
     /// An account is told about a second after its removal. While the database cannot be reached, nothing is told. What
     /// was removed meanwhile is told afterwards, and may be told twice; a session that has begun anew by then is not.
-    /// The connection that shows that the process lives stays open for as long as the sequence is read, and carries one
-    /// small statement each second.
+    /// The connection that shows that the process lives stays open for as long as the sequence is read, and carries two
+    /// small statements each second.
     ///
     /// - Returns: names of accounts, without an end. It ends when the task that reads it is cancelled.
     public func endedSessions() -> AsyncStream<String> {
         AsyncStream { continuation in
             let number = presence.listen { [pool] in
                 await pool.makeRoom()
-            } asking: { [pool, table] seconds in
-                try await pool.run(within: PostgresPresence.askPause) { connection throws(PostgresFailure) in
-                    try table.ended(within: seconds, by: connection)
+            } asking: { [pool, table] time in
+                try await pool.run(within: PostgresPresence.askPauses.first) { connection throws(PostgresFailure) in
+                    try table.ended(since: time, by: connection)
                 }
             } _: {
                 continuation.yield($0)

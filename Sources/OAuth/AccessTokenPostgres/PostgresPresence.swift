@@ -30,8 +30,15 @@ final class PostgresPresence: Sendable {
         var hasMissed = false
         /// When it was asked last which ones; `nil` if not since that connection is told.
         var lastAsked: Stopwatch?
-        /// Until when nothing was missed.
-        var lastHeard: Stopwatch?
+        var isAsking = false
+        /// Seconds until it is asked again.
+        var askPause: TimeInterval = 0
+        /// When somebody wanted to know it first.
+        var wanted: Stopwatch?
+        /// Until when nothing was missed, by the clock of the database: that of this machine may sleep with it.
+        var heard: TimeInterval?
+        /// The same by the clock of this machine: that of a new primary may be behind.
+        var heardHere: Stopwatch?
         /// Whether a connection of the pool is being closed, so that this one can be opened.
         var isMakingRoom = false
     }
@@ -42,17 +49,17 @@ final class PostgresPresence: Sendable {
     }
 
     typealias MakeRoom = @Sendable () async -> Bool
-    /// Asks, on another connection, whose session has ended within so many seconds.
+    /// Asks, on another connection, whose session has ended since a time of the database.
     typealias AskEnded = @Sendable (TimeInterval) async throws -> [String]
 
     /// Seconds between two looks at the connection.
     static let pulse: TimeInterval = 1
     /// Seconds that a look takes at most: after that, the server has vanished.
     static let deadline: TimeInterval = 2
-    /// Seconds between two questions for what was missed: a large table takes long to read.
-    static let askPause: TimeInterval = 10
-    /// Seconds that a removal may take until others see it.
-    private static let margin: TimeInterval = 10
+    /// Seconds until it is asked again what was missed, twice as many each time: a large table takes long to read.
+    static let askPauses: (first: TimeInterval, longest: TimeInterval) = (10, 600)
+    /// Seconds that a removal may take until others see it, and that a new primary's clock may be behind.
+    private static let margin: TimeInterval = 300
     /// A look of another process takes the lock for a moment, and may be in the way.
     private static let attempts = 20
 
@@ -104,7 +111,7 @@ final class PostgresPresence: Sendable {
         return state.withLock { state in
             state.listenersSoFar += 1
             // What ends before the first look was missed, too.
-            state.lastHeard = state.lastHeard ?? Stopwatch()
+            state.wanted = state.wanted ?? Stopwatch()
             state.listeners[state.listenersSoFar] = Listener(ask: ask, tell: tell)
             return state.listenersSoFar
         }
@@ -155,18 +162,23 @@ final class PostgresPresence: Sendable {
     /// The table may be large: neither the looks nor a body wait for the answer.
     private func askForMissed() {
         let question = state.withLock { state -> (AskEnded, since: TimeInterval, listenings: Int)? in
-            guard state.hasMissed, (state.lastAsked?.seconds ?? .infinity) > Self.askPause,
-                let listener = state.listeners.values.first
+            guard state.hasMissed, !state.isAsking, (state.lastAsked?.seconds ?? .infinity) > state.askPause,
+                let listener = state.listeners.values.first, let heard = state.heard
             else { return nil }
-            state.lastAsked = Stopwatch()
-            return (listener.ask, (state.lastHeard?.seconds ?? 0) + Self.margin, state.listenings)
+            state.askPause = min(max(Self.askPauses.first, 2 * state.askPause), Self.askPauses.longest)
+            (state.lastAsked, state.isAsking) = (Stopwatch(), true)
+            return (listener.ask, heard - Self.margin, state.listenings)
         }
         guard let (ask, since, listenings) = question else { return }
         Task { [weak self] in
-            guard let names = try? await ask(since), let self else { return }
-            // Another connection since then has missed more.
-            state.withLock { if $0.listenings == listenings { $0.hasMissed = false } }
-            tell(names)
+            let names = try? await ask(since)
+            guard let self else { return }
+            state.withLock { state in
+                state.isAsking = false
+                // Another connection since then has missed more.
+                if names != nil, state.listenings == listenings { state.hasMissed = false }
+            }
+            tell(names ?? [])
         }
     }
 
@@ -226,22 +238,29 @@ final class PostgresPresence: Sendable {
 
     /// Tells listeners whose session has ended, by what was notified; a new connection has missed what came before.
     private func hear(by connection: isolated PostgresConnection) throws(PostgresFailure) {
-        let (isWanted, isListening, lastHeard) = state.withLock { state in
-            (!state.listeners.isEmpty, state.isListening, state.lastHeard)
-        }
+        let (isWanted, isListening) = state.withLock { (!$0.listeners.isEmpty, $0.isListening) }
         guard isWanted else { return }
         if !isListening {
             try table.listen(by: connection)
             state.withLock { state in
-                (state.isListening, state.hasMissed, state.lastAsked) = (true, true, nil)
+                (state.isListening, state.hasMissed, state.lastAsked, state.askPause) = (true, true, nil, 0)
                 state.listenings += 1
             }
         }
-        let since = (lastHeard?.seconds ?? 0) + Self.margin
+        let now = try table.now(by: connection)
+        let heard = state.withLock { state in
+            let heard = state.heard ?? now - (state.wanted?.seconds ?? 0)
+            guard state.hasMissed else {
+                (state.heard, state.heardHere) = (now, Stopwatch())
+                return heard
+            }
+            let earliest = min(heard, now - (state.heardHere?.seconds ?? 0))
+            state.heard = earliest
+            return earliest
+        }
         let notified = connection.takeNotifications()
         // One name too many costs a renewal, and one that is missing a session that does not end here.
-        let names = (try? table.ours(among: notified, within: since, by: connection)) ?? notified
-        state.withLock { if !$0.hasMissed { $0.lastHeard = Stopwatch() } }
+        let names = (try? table.ours(among: notified, since: heard - Self.margin, by: connection)) ?? notified
         tell(names)
     }
 

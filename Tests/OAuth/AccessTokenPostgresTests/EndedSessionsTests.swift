@@ -167,6 +167,46 @@ struct EndedSessionsTests {
         await watch.value
     }
 
+    /// A machine may sleep as well, and its own clock with it.
+    @Test func `are told, though the clock of the database is an hour ahead when the connection is back`()
+        async throws
+    {
+        let proxy = try DatabaseProxy.toServer()
+        defer { proxy.stop() }
+        try await database.run("CREATE TABLE clock (ahead interval)")
+        try await database.run("INSERT INTO clock VALUES ('0')")
+        try await database.run(
+            """
+            CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS \
+            'SELECT pg_catalog.clock_timestamp() + ahead FROM clock'
+            """
+        )
+        let options = "options='-c search_path=\(database.application),pg_catalog'"
+        let connection = "\(proxy.connectionString(database.connectionString)) \(options)"
+        let stores = PostgresCredentialStores(connection, connections: 2)
+        // Names of other tests may be told as well.
+        let (first, second) = ("\(database.application) 1", "\(database.application) 2")
+        for user in [first, second] {
+            try await stores.store(for: user).update { _ in .replace(server.signIn(user)) }
+        }
+        let told = [first: Event(), second: Event()]
+        let watch = Task { for await user in stores.endedSessions() { told[user]?.happen() } }
+        try await database.stores().store(for: first).update { _ in .remove }
+        // From here on, the process listens.
+        await told[first]?.wait()
+        proxy.refuse(true)
+        proxy.cut()
+        try await database.run(
+            "UPDATE access_token_credentials SET record = NULL, version = version + 1, written = now() WHERE name = $1",
+            [second]
+        )
+        try await database.run("UPDATE clock SET ahead = '1 hour'")
+        proxy.refuse(false)
+        await told[second]?.wait()
+        watch.cancel()
+        await watch.value
+    }
+
     @Test func `cost no connection when nobody listens any more`() async throws {
         let stores = database.stores()
         try await stores.store(for: "user").update { _ in .replace(server.signIn("user")) }
