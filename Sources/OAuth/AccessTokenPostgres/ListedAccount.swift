@@ -23,7 +23,12 @@ extension PostgresCredentialStores {
     ///
     /// A page is read by the table's primary key. An account that signs in or out meanwhile is listed or is not.
     ///
-    /// **Failure** `CredentialStoreError`; a record that cannot be read is listed, without a date.
+    /// **Cancellation** A cancelled task that waits for a connection throws `CancellationError`; a statement that runs is
+    /// waited for.
+    ///
+    /// **Failure** `CredentialStoreError.unavailable(at:_:needsRepair:)`: the server cannot be reached or refused the
+    /// statement, or no connection was free within the wait limit. A record that cannot be read is listed, without a
+    /// date. Where there is no table yet, no account is listed, and nothing is thrown.
     ///
     /// - Parameters:
     ///   - name: the last one of the page before; `nil` begins.

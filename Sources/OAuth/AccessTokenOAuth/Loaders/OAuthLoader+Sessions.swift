@@ -17,7 +17,10 @@ extension OAuthLoader {
     /// load of this process is waited for, up to the endpoint's deadline; one of another process, as long as the store
     /// waits.
     ///
-    /// **Failure** What the store throws; the session has not begun then.
+    /// **Failure** What the store throws. After an error that may pass, such as a broken connection to a database, the
+    /// session may have begun in the store: the store has written, and its answer was lost. Sign in again, or look by
+    /// ``storedSession()``. After ``CredentialStoreError/busy`` and after an error that a person has to mend, the session
+    /// has not begun.
     public func signIn(_ credential: Credential) async throws {
         try await begin(with: credential) { true }
     }

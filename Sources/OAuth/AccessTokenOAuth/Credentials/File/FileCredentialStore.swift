@@ -98,7 +98,13 @@ public final class FileCredentialStore: PlacedCredentialStore {
 
     /// Removes the record, after ``CredentialStoreError/isUnreadable``, so that the user can sign in again.
     ///
-    /// A folder in the place of the record, or a file in the place of the folder, is left for a person to remove.
+    /// An update that is inside is waited for, in whichever process it is.
+    ///
+    /// **Cancellation** A cancelled task that waits throws `CancellationError`, and removes nothing.
+    ///
+    /// **Failure** ``CredentialStoreError``: `busy` after the wait limit; `insecure`, for the folder; `superseded` if the
+    /// lock was lost; `unavailable` if the disk refuses. A folder in the place of the record, or a file in the place of
+    /// the folder, is left for a person to remove.
     @concurrent public func reset() async throws { try await reset(evenIfReadable: true) }
 
     package func reset(evenIfReadable: Bool) async throws {
