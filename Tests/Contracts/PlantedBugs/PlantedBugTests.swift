@@ -167,6 +167,14 @@ struct PlantedBugTests {
         #expect("\(report)".contains("skipped, its tokens always expire: C3"))
     }
 
+    @Test func `a service that sets timers and knows no expiration is asked about no expired token`() async {
+        let features: ContractFeatures = [
+            .loadDeadline, .signIn, .signOut, .invalidation, .callbackLoader, .deliveryQueue,
+        ]
+        let report = await Self.smallSubject(bug: .ignoresExpiration, features).report(on: "L1", "O6", "S5", "T1")
+        #expect(report.isKept, "\(report)")
+    }
+
     @Test func `every clause has a planted bug`() {
         let tables = Self.bugs.values + Array(Self.actorBugs.values) + Self.others.map(\.broken)
         let caught = Set(tables.joined() + Self.awaits.map(\.clause) + [SlowStoreTests.clause])

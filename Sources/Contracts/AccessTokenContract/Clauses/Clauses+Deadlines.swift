@@ -27,7 +27,7 @@ extension ServiceContract {
         }
 
         static func all(_ features: ContractFeatures) -> [SilentLoad] {
-            [.first, .afterAFailure] + (features.isSuperset(of: [.signIn, .signOut]) ? [.inANewSession] : [])
+            [.first, .afterAFailure] + (features.isSuperset(of: [.signIn, .signOut, .expiry]) ? [.inANewSession] : [])
                 + (features.isSuperset(of: [.signIn, .forcedRefresh]) ? [.besideAFormerOne] : [])
         }
     }
