@@ -45,6 +45,7 @@ struct PlantedBugTests {
         .refusedLoadAheadFailsInSilence: ["F1"], .loadsAgainForExpiredTokens: ["F5"],
         .signOutWaitsForTheLoader: ["O4"], .signOutEndsTwice: ["O6"],
         .lateForcedTokenReplacesNewer: ["T2"], .refusalOutlivesItsSession: ["F6"],
+        .refusedRefreshEndsTheNextSession: ["O2"],
     ]
 
     /// The bugs of an actor with one shared task, each with all clauses that it breaks; `nil` is the actor without one.

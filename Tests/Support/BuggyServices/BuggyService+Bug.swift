@@ -63,6 +63,8 @@ extension BuggyService {
         case noDeadlineInASecondSession, lateForcedTokenReplacesNewer
         /// A login hands out its token, and what the server refused before it is told again when that has expired.
         case refusalOutlivesItsSession
+        /// The refusal of a load beside a valid token ends the session, also one that has begun since.
+        case refusedRefreshEndsTheNextSession
         /// What loads lives as long as the first caller: once that is cancelled, every later load fails.
         case sourceBelongsToTheFirstCaller
     }

@@ -125,6 +125,9 @@ extension BuggyService {
             adopt(token, in: &state)
         case .failure where bug == .signInUndoneByLateFailure:
             state.token = nil
+        case .failure(let error)
+        where bug == .refusedRefreshEndsTheNextSession && isRefusal(error) && (load.isAhead || load.isForced):
+            state.token = nil
         case .success(let token)
         where bug == .repeatedAnswerReplacesSignedInToken && state.answeredLoads.contains(load.id) && !state.isSignedOut:
             adopt(token, in: &state)

@@ -29,12 +29,11 @@ extension ServiceContract {
 
         var name: String { "\(load.rawValue) \(kind.rawValue)" }
 
-        /// Each of the answers to a first load, a success of each other kind of load that the subject has, and both at
-        /// the door of an actor.
+        /// Each of the answers to each kind of load that the subject has, and a token at the door of an actor.
         static func all(_ kinds: Kind..., features: ContractFeatures) -> [LateAnswer] {
             let atTheDoor: [Kind] = features.contains(.asyncCallers) ? [.successAtTheDoor] : []
             return ClauseRun.LoadKind.all(features).flatMap { load in
-                ((load == .first ? kinds : [.success]) + atTheDoor).map { LateAnswer(load: load, kind: $0) }
+                (kinds + atTheDoor).map { LateAnswer(load: load, kind: $0) }
             }
         }
     }
