@@ -93,7 +93,10 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         guard isComplete else {
             let limit = isCutByTime ? "maximumDuration" : "maximumSchedules"
             var advice = omissions.map { "\($0), or say \($0.permission) in the setup" }.joined(separator: "; ")
-            if omissions.isEmpty {
+            if case .random = mode.order {
+                // However many it draws, it never knows that these were all.
+                advice = "search in the mode automatic"
+            } else if omissions.isEmpty {
                 // More runs do not bring in what no run may choose.
                 let more = hasUntriedChoices && !isCutByTime ? "" : ", raise \(limit)"
                 advice = "make the scenario smaller\(more)"
