@@ -1,6 +1,6 @@
 /// A task of a run, kept to see whether it has ended.
 ///
-/// The runtime holds every task until the task has ended: one that is still held when the subject is gone waits for
+/// The runtime holds every task until the task has ended: one that has not ended when the subject is gone waits for
 /// something.
 @available(Executors, *)
 struct TaskReference: Sendable {
@@ -13,8 +13,8 @@ struct TaskReference: Sendable {
         Self.retain(address)
     }
 
-    /// Whether no other code holds the task.
-    var hasEnded: Bool { holders == 1 }
+    /// Whether the task has ended, as the runtime says; where it does not, whether no other code holds the task.
+    var hasEnded: Bool { holders == 1 || TaskStatus.isKnown && TaskStatus(ofTaskAt: address) == .ended }
 
     /// Whether only the explorer holds the task, at the end of the step that has run it.
     var isForgotten: Bool { holders <= 2 }

@@ -183,6 +183,17 @@ struct EndingTests {
         #expect(report.holds, "\(report)")
     }
 
+    @Test func `is no wait of a task that has ended, and whose handle outlives the run`() async {
+        let handles = Protected<[Task<Void, Never>]>([])
+        let report = await explore("a registry of tasks") { run in
+            run.operation("caller") {
+                let task = Task { run.effect("works") }
+                handles.withLock { $0.append(task) }
+            }
+        }
+        #expect(report.holds, "\(report)")
+    }
+
     #if os(macOS) || os(Linux)
     @Test func `is watched also after the report, which is wrong then: standard error tells it`() async throws {
         let result = try await #require(
