@@ -46,7 +46,9 @@ public final class ControlledQueue: SerialExecutor {
 
     /// Whether the caller runs in a block of this queue.
     public var isCurrent: Bool {
+        // A block that is held runs as well, and then another step asks.
         run.isControlling && state.withLock { $0.isRunning }
+            && run.state.withLock { $0.segment.participant == participant }
     }
 
     /// Stops the process unless the caller runs in a block of this queue.

@@ -56,6 +56,20 @@ struct ControlledQueueTests {
         #expect(report.schedules == 4, "each block is offered once, also the one that another one adds")
     }
 
+    @Test func `knows that none of its blocks runs where another step runs while one is held`() async {
+        let places = await allOutcomes { run in
+            let (first, second) = (run.queue("first"), run.queue("second"))
+            let look = { @Sendable in run.effect(first.isCurrent ? "inside" : "outside") {} }
+            first.async {
+                second.async {}
+                look()
+            }
+            run.operation("other") { look() }
+            return { run.effects.joined(separator: " ") }
+        }
+        #expect(places == ["inside outside", "outside inside"])
+    }
+
     @Test func `can carry an actor that has an executor of its own, and starts a task for itself`() async {
         let orders = await allOutcomes { run in
             let queue = run.queue("queue")
