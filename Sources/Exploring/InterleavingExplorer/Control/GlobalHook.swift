@@ -19,9 +19,10 @@ enum GlobalHook {
     private typealias OriginalExecutor = @convention(thin) () -> UnownedSerialExecutor
     private typealias ExecutorHook = @convention(thin) (OriginalExecutor) -> UnownedSerialExecutor
 
-    /// Is called where code asks for the main actor's executor, which in a step is one of the run.
+    /// Is called where code asks for the main actor's executor, which in a step is one of the run, also on a queue that
+    /// the step drains.
     private static let replaceMainActor: ExecutorHook = { original in
-        guard let run = ActiveRuns.onThisThread else { return unsafe original() }
+        guard ActiveRuns.areAny, let run = ScheduledRun.current else { return unsafe original() }
         return unsafe run.surroundings.mainActor.asUnownedSerialExecutor()
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import InterleavingExplorer
 import TestSupport
 import Testing
@@ -52,6 +53,28 @@ struct MainActorTests {
             return { await model.shown }
         }
         #expect(orders == ["abc", "acb", "bac", "bca", "cab", "cba"])
+    }
+
+    @Test func `is explored as well where a block of a dispatch queue starts it`() async {
+        // With a dispatch queue there are many schedules.
+        let explorer = Explorer(.exhaustive).with(\.maximumSchedules, 100)
+        let (orders, report) = await outcomes(by: explorer) { run in
+            let (queue, model) = (DispatchQueue(label: "subject"), ViewModel())
+            run.control(queue)
+            run.operation("first") {
+                await withCheckedContinuation { continuation in
+                    queue.async {
+                        Task { @MainActor in
+                            model.show("a")
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+            run.operation("second") { await model.show("b") }
+            return { await model.shown }
+        }
+        #expect(report.holds && orders == ["ab", "ba"], "\(report)")
     }
 
     @Test(arguments: [false, true])
