@@ -54,8 +54,9 @@ extension ScheduledRun {
     /// The queue is suspended, and draining it is a step. The subject needs no change; but after every step a
     /// drain is tried, needed or not, so a ``ControlledQueue`` is cheaper. It is also more thorough: a block that
     /// does no more than add another one looks like no block at all, and the next drain then waits for another step, so
-    /// that not even an exhaustive search tries everything in between. A caller of `queue.sync` waits
-    /// for ever. To be called in the setup, after which the run gives the queue back by itself.
+    /// that not even an exhaustive search tries everything in between. A caller of `queue.sync` waits for ever, and so
+    /// does a block that waits for a task: the step is stuck. To be called in the setup, after which the run gives the
+    /// queue back by itself.
     public func control(_ queue: DispatchQueue, _ name: String = "queue") {
         state.withLock { state in
             let participant = state.participants.add(name)

@@ -67,7 +67,7 @@ extension ScheduledRun {
             queue.runHead()
         case .drain(let queue):
             state.withLock { $0.isDraining = true }
-            surroundings.progress.waiting { queue.drain() }
+            queue.drain()
             state.withLock { $0.isDraining = false }
         case .timer(let deadline, let action):
             state.withLock { state in

@@ -57,8 +57,8 @@ extension Scheduler {
         return thread.waitForOrder {
             let activity = threadState.withLock { $0.running }.activity
             let segments = surroundings.progress.segments.load(ordering: .relaxed)
-            let isWaitingOnPurpose = surroundings.progress.isWaiting.load(ordering: .sequentiallyConsistent)
-            return suspicion.isConfirmed(by: isWaitingOnPurpose ? nil : activity, after: segments)
+            let isDraining = run.state.withLock { $0.isDraining }
+            return suspicion.isConfirmed(by: activity, after: segments, isDraining: isDraining)
                 && giveUpSchedule(releasing: thread)
         }
     }
@@ -103,13 +103,19 @@ private struct LockSuspicion {
     /// How often the thread must be found asleep with nothing done in between, for a busy machine can look like a lock
     /// too.
     private static let neededSamples = 60
+    /// The same while the thread waits for a block of a dispatch queue, whose own thread may be at work.
+    private static let neededSamplesOfDrain = 240
 
     private var samplesAsleep = 0
     private var segments = -1
     private var processorTime: Duration?
 
     /// Whether that is so after one more look; no activity is no reason to suspect anything.
-    mutating func isConfirmed(by activity: SystemThread.Activity?, after segments: Int) -> Bool {
+    mutating func isConfirmed(
+        by activity: SystemThread.Activity?,
+        after segments: Int,
+        isDraining: Bool
+    ) -> Bool {
         guard let activity, segments == self.segments, let start = processorTime else {
             samplesAsleep = 0
             self.segments = segments
@@ -118,7 +124,7 @@ private struct LockSuspicion {
         }
         samplesAsleep = activity.isAsleep ? samplesAsleep + 1 : 0
         // Who waits may also spin, which uses the processor.
-        return samplesAsleep >= Self.neededSamples
+        return samplesAsleep >= (isDraining ? Self.neededSamplesOfDrain : Self.neededSamples)
             || activity.processorTime - start >= .milliseconds(10) * Self.neededSamples
     }
 }

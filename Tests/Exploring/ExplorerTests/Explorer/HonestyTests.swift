@@ -66,6 +66,23 @@ struct HonestyTests {
         for _ in 1...3 { door.signal() }
     }
 
+    @Test func `that a step does not end where a block of a dispatch queue waits for another step`() async {
+        let door = DispatchSemaphore(value: 0)
+        let report = await explore("a block that waits", by: Explorer().with(\.stepLimit, .seconds(1))) { run in
+            let queue = DispatchQueue(label: "subject")
+            run.control(queue)
+            run.operation("caller") {
+                queue.async {
+                    Task { door.signal() }
+                    _ = door.wait(timeout: .now() + 20)
+                }
+            }
+        }
+        #expect(report.failure?.kind == .stuckStep, "\(report)")
+        #expect(report.failure?.message.contains("a step of queue") == true, "\(report)")
+        for _ in 1...2 { door.signal() }
+    }
+
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
     /// In a process of its own: the hook is the whole process's.
     @Test func `that another library has taken the hook, so that plain tasks get away`() async throws {

@@ -82,6 +82,18 @@ struct LockTests {
         #expect(await allOutcomes(by: explorer) { Self.gate($0, opensOnly: true) } == ["lv", "vl"])
     }
 
+    @Test func `is let go as well where a block of a dispatch queue waits for it`() async {
+        let report = await explore("a gate and a queue") { run in
+            let (queue, gate) = (DispatchQueue(label: "subject"), Gate())
+            run.control(queue)
+            queue.async { gate.look() }
+            run.operation("visitor") { await gate.pass() }
+            run.operation("opener") { gate.open() }
+        }
+        #expect(report.holds, "\(report)")
+        #expect(report.remarks.contains { $0.contains("given up") }, "\(report)")
+    }
+
     /// The spinner takes more than a second of a processor.
     @Test(.enabled(if: effort != nil, "for .ci/deep interleavings"))
     func `is let go as well where others do not sleep, but spin, and the report says what that leaves out`() async {
