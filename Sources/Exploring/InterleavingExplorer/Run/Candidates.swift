@@ -88,9 +88,9 @@ struct Candidates: Sendable {
 
     // MARK: Held steps
 
-    /// Puts the step that is held now before all others.
-    mutating func hold(_ step: Candidate) {
-        ready.insert(step, at: 0)
+    /// Puts the step that is held now before all others; one that waits for the others comes behind them.
+    mutating func hold(_ step: Candidate, behindOthers: Bool) {
+        ready.insert(step, at: behindOthers ? ready.count : 0)
         heldSteps += 1
     }
 

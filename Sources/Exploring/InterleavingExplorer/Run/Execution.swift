@@ -6,7 +6,7 @@ struct Execution: Sendable {
     var steps = 0
     /// Whether there were more candidates at some moment than a digit can tell apart.
     var isTruncated = false
-    /// Whether the run was so long that it came to its end in first-in-first-out order.
+    /// Whether the run, or a step of it, was so long that it came to its end in first-in-first-out order.
     var isEndedInOrder = false
     var findings = RunState.Findings()
     /// The steps in which tasks have begun out of sight, or meanwhile on another thread.

@@ -116,7 +116,7 @@ extension RunState {
     ///
     /// - Parameter thoughNobodyCancels: whether a task may be cancelled though no step of the scenario is to do that.
     mutating func noteLook(at task: UInt, seeing isCancelled: Bool, thoughNobodyCancels: Bool) -> Bool {
-        guard phase == .exploring, candidates.isInStep,
+        guard phase == .exploring, candidates.isInStep, failure == nil,
             let index = participants.index(ofTaskAt: task, evenIfEnded: true)
         else { return false }
         // Who cancels a task cancels its children.

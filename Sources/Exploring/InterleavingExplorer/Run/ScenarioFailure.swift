@@ -18,7 +18,8 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
         ///
         /// Where that is meant to be, say so: ``ScheduledRun/permitUnfinishedTasks()``.
         public static let unfinishedTask = Kind(description: "unfinished task")
-        /// The scenario, its preparation or a check took too many steps: ``Explorer/maximumSteps`` says how many.
+        /// The scenario, its preparation or a check took too many steps, or a step passed as many preemption points
+        /// while nothing else could run: ``Explorer/maximumSteps`` says how many.
         public static let livelock = Kind(description: "livelock")
         /// A step has not ended for a long time: it loops without suspending, or waits for a lock or a thread.
         public static let stuckStep = Kind(description: "stuck step")

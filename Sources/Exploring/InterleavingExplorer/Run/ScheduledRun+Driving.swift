@@ -63,9 +63,7 @@ extension ScheduledRun {
     /// There is none where nothing of the step follows, inside of a marked segment, and where the runtime holds a lock
     /// that others would have to wait for.
     func preemptionPoint() {
-        guard knowledge.steps.preempts, ActiveRuns.onThisThread === self,
-            let scheduler = scheduler.withLock({ $0 })
-        else { return }
+        guard ActiveRuns.onThisThread === self, let scheduler = scheduler.withLock({ $0 }) else { return }
         let isPoint = state.withLock { state in
             guard state.phase == .exploring, state.candidates.isInStep, !state.isDraining else { return false }
             let segment = state.segment

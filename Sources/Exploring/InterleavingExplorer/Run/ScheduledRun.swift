@@ -162,6 +162,8 @@ public final class ScheduledRun: Sendable {
     private func mark(_ text: String) {
         state.withLock { state in
             state.touchMarks()
+            // A step that never ends would fill the memory.
+            guard state.failure == nil else { return }
             state.effects.append(text)
             state.record(.effect, by: state.acting, text)
         }

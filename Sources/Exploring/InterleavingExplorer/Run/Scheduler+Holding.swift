@@ -36,15 +36,17 @@ extension Scheduler {
     /// Holds the running step while others go on.
     ///
     /// - Returns: Whether the step was released since it has a lock, and not resumed.
-    func hold(_ key: Candidate.Key, on thread: StepThread, for candidate: Candidate) -> Bool {
+    func hold(_ key: Candidate.Key, on thread: StepThread, for candidate: Candidate, behindOthers: Bool) -> Bool {
         run.state.withLock { state in
+            state.segment.passedPoints = 0
             state.candidates.hold(
                 Candidate(
                     work: .heldStep(HeldStep(thread: thread, segment: state.segment, acting: state.acting)),
                     participant: state.segment.participant,
                     label: nil,
                     key: key
-                )
+                ),
+                behindOthers: behindOthers
             )
             state.candidates.isInStep = false
         }

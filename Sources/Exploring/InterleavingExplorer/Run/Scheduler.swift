@@ -15,6 +15,10 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// The segment that runs now; its footprint is not complete yet.
     private var running = Event()
     private var isOver = false
+    /// How often a step that loops has let another one go on.
+    private var passedTurns = 0
+    /// Whether a step loops, and nothing can end that.
+    private var isStuck = false
     /// The step before which the last delay was.
     private var lastDelay = 0
     private var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
@@ -103,12 +107,16 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// Lets the chooser hold the running step here.
     @inline(never)
     func preemptionPoint() {
-        guard !isOver, !isGivenUp else { return }
-        let hasHappened = run.state.withLock { state in
+        guard !isStuck, !isGivenUp else { return }
+        let (hasHappened, isLooping) = run.state.withLock { state in
+            let isLooping = state.segment.passPoint(atMost: run.maximumSteps)
+            guard isLooping || !isOver && run.knowledge.steps.preempts else { return (false, false) }
             state.noteStatuses()
             // Where nothing has happened yet, the others could have gone before the segment began.
-            return !state.segment.footprint.isEmpty || !state.candidates.madeReady.isEmpty
+            let hasHappened =
+                !state.segment.footprint.isEmpty || !state.candidates.madeReady.isEmpty
                 || state.candidates.mayCancel(state.segment.footprint.lineage)
+            return (hasHappened, isLooping)
         }
         guard hasHappened else { return }
         let lockSites = run.knowledge.lockSites
@@ -121,8 +129,8 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             if isLocked { state.segment.passLockedPoint() } else { state.segment.followsPoint = true }
             return state.candidates.nextKey(rank: state.segment.job == nil ? nil : state.segment.participant)
         }
-        guard case .take(let candidate) = next(at: key, isLocked: isLocked) else { return }
-        if hold(key, on: thread, for: candidate) {
+        guard case .take(let candidate) = next(at: key, isLocked: isLocked, isLooping: isLooping) else { return }
+        if hold(key, on: thread, for: candidate, behindOthers: isLooping) {
             let site = StackSite.here(above: base)
             threadState.withLock { $0.lockSites.append(site) }
         }
@@ -151,8 +159,11 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
 
     /// Decides what runs next: between two steps, or at a preemption point, which stands for the step itself.
     ///
-    /// - Parameter isLocked: whether the subject has a lock here that others need, and the step cannot be held.
-    private func next(at point: Candidate.Key?, isLocked: Bool = false) -> Next {
+    /// - Parameters:
+    ///   - isLocked: whether the subject has a lock here that others need, and the step cannot be held.
+    ///   - isLooping: whether the step has passed so many points that it may wait for others.
+    private func next(at point: Candidate.Key?, isLocked: Bool = false, isLooping: Bool = false) -> Next {
+        if isLooping, let other = passTurn(isLocked: isLocked) { return .take(other) }
         guard !isOver else { return point == nil ? .end : .goOn }
         // All of it at one moment: a thread outside of control may add candidates meanwhile.
         let options = run.state.withLock { state in
@@ -172,6 +183,34 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         guard !isLivelock(), let position = choose(from: options) else { return end(at: point) }
         if point != nil, position == 0 { return .goOn }
         return take(position, of: options, at: point)
+    }
+
+    /// What has waited longest, where the running step loops and may wait for that; `nil` if nothing else can run.
+    ///
+    /// Nothing is chosen here. Also behind the end of the schedule, where the step is to come to its own end.
+    private func passTurn(isLocked: Bool) -> Candidate? {
+        let limit = run.maximumSteps
+        return run.state.withLock { state in
+            guard !isLocked, passedTurns < limit, let other = state.candidates.takeOldest() else {
+                guard state.segment.passedPoints > limit else { return nil }
+                state.fail(
+                    .livelock,
+                    """
+                    a step has passed \(limit) preemption points and goes on without a suspension; if it is to pass \
+                    more of them, raise maximumSteps
+                    """
+                )
+                (isOver, isStuck) = (true, true)
+                return nil
+            }
+            passedTurns += 1
+            execution.steps += 1
+            execution.isEndedInOrder = true
+            execution.mix(other.participant)
+            running = Event(arrival: other.key.arrival, start: state.candidates.arrivals)
+            state.recordStep(execution.steps, of: other, choice: 0, of: 1)
+            return other
+        }
     }
 
     /// Nothing more is chosen; steps that have begun still come to their ends.

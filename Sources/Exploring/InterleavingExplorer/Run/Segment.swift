@@ -26,6 +26,10 @@ struct Segment: Sendable {
     /// Whether only the scenario can await or cancel the tasks that ran.
     var isPrivate = true
     var cancelled: Int?
+    /// How many points it has passed since others had their turn.
+    var passedPoints = 0
+    /// Whether those were too many once.
+    private var isLooping = false
     /// How many marks with a body are open, inside which there is no preemption point.
     var openMarks = 0
 
@@ -51,6 +55,13 @@ struct Segment: Sendable {
             footprint.isOpaque = true
             isPrivate = false
         }
+    }
+
+    /// Counts a point, and returns whether the step may loop until another one has done something.
+    mutating func passPoint(atMost limit: Int) -> Bool {
+        passedPoints += 1
+        isLooping = isLooping || passedPoints > limit
+        return isLooping
     }
 
     /// Goes on where it cannot be held: others that could have run here would notice only what it touches from now on.

@@ -103,8 +103,8 @@ struct Exploration {
                 At some moment more than \(Schedule.radix) steps could run: those that had waited shortest were not tried.
                 """
             let long = """
-                Some schedules had more than \(explorer.maximumSteps) steps, and came to their ends in \
-                first-in-first-out order.
+                Some schedules had more than \(explorer.maximumSteps) steps, or points in one step, and came to their ends \
+                in first-in-first-out order.
                 """
             report.remarks += (isWide ? [wide] : []) + (isLong ? [long] : [])
         }

@@ -53,8 +53,10 @@ public struct Explorer: Sendable {
     /// If the run still goes on so many steps after the last choice of something else, it is a livelock.
     ///
     /// So a task that polls is no livelock where it sees what it waits for as soon as every other task has its turn.
-    /// Time does not pass while anything can run: a task that polls for what a timer brings is one. A search is not
-    /// complete where a schedule has come to its end in this way.
+    /// Time does not pass while anything can run: a task that polls for what a timer brings is one. A step that has
+    /// passed more preemption points than this may wait for others in a loop, without a suspension: it lets what has
+    /// waited longest run at each further point, timers included. If nothing else can run, the step is a livelock, or is
+    /// stuck. A search is not complete where a schedule has come to its end in this way.
     public var maximumSteps = 2_000
     /// How long, in real time, to wait for a sign of an escape before the first deadlock is called one.
     public var patience = Duration.seconds(1)

@@ -128,6 +128,16 @@ struct EndingTests {
         #expect(await explorer.explore(scenario).failure?.kind == .livelock)
     }
 
+    /// Searches by all its parts, which takes more than 1,000 schedules.
+    private static func impatient(_ explorer: Explorer = Explorer()) -> Explorer {
+        explorer.with(\.maximumSteps, 20).with(\.maximumSchedules, 3_500)
+    }
+
+    private static let remark = """
+        Some schedules had more than 20 steps, or points in one step, and came to their ends in first-in-first-out \
+        order.
+        """
+
     @Test(arguments: [Explorer(), Explorer(.exhaustive), Explorer(.random(seed: 1, schedules: 40))])
     func `is no livelock of a task that polls, where another task never gets its turn`(_ explorer: Explorer) async {
         let explorer = explorer.with(\.maximumSteps, 20).with(\.maximumSchedules, 1_100)
@@ -139,8 +149,52 @@ struct EndingTests {
             run.operation("other") { run.effect("is ready") { isReady.withLock { $0 = true } } }
         }
         #expect(report.holds && !report.isComplete, "\(report)")
-        let remark = "Some schedules had more than 20 steps, and came to their ends in first-in-first-out order."
-        #expect(report.remarks.contains(remark), "\(report)")
+        #expect(report.remarks.contains(Self.remark), "\(report)")
+    }
+
+    @Test(arguments: [Explorer(), Explorer(.exhaustive), Explorer(.random(seed: 1, schedules: 40))])
+    func `comes also where a step spins, since the others have their turn`(_ explorer: Explorer) async {
+        let report = await explore("a step that spins", by: Self.impatient(explorer)) { run in
+            let isReady = Protected(false)
+            run.operation("spinner") { while !run.effect("looks", { isReady.withLock { $0 } }) {} }
+            run.operation("third") { run.effect("looks once") {} }
+            run.operation("other") { run.effect("is ready") { isReady.withLock { $0 = true } } }
+        }
+        #expect(report.holds && !report.isComplete, "\(report)")
+        #expect(report.remarks.contains(Self.remark), "\(report)")
+    }
+
+    @Test(arguments: [true, false])
+    func `comes also where a step spins until the time has passed, or another step has failed`(fails: Bool) async {
+        let report = await explore("waits for a time", by: Self.impatient()) { run in
+            run.operation("spinner") { while run.clock.now.offset < .seconds(1) {} }
+            run.clock.schedule(after: .seconds(1)) {}
+            run.step("a step") { run.effect("happens") {} }
+            run.always("nothing happens") { !fails || run.effects.isEmpty }
+        }
+        #expect(report.failure?.kind == (fails ? .brokenInvariant : nil), "\(report)")
+    }
+
+    #if os(Linux)
+    /// Elsewhere looks at cancellation do not show.
+    @Test func `comes also where a step spins until it is cancelled`() async {
+        let report = await explore("works on", by: Self.impatient()) { run in
+            let spinner = run.operation("spinner") { while !Task.isCancelled {} }
+            for name in ["first", "second"] { run.operation(name) { run.effect(name) {} } }
+            run.step(cancelling: spinner)
+        }
+        #expect(report.holds && !report.isComplete, "\(report)")
+    }
+    #endif
+
+    @Test(arguments: [20, 21])
+    func `is a livelock of a step with more points than steps are permitted, where nothing else can run`(
+        points: Int
+    ) async {
+        let report = await explore("marks", by: Self.impatient()) { run in
+            run.operation("only one") { for _ in 1...points { run.effect("again") {} } }
+        }
+        #expect(report.failure?.kind == (points > 20 ? .livelock : nil), "\(report)")
     }
 
     @Test(arguments: [false, true])
