@@ -2,6 +2,8 @@
 @available(Executors, *)
 struct Choice: Sendable {
     var digit: UInt8 = 0
+    /// What the schedule says of it.
+    var scheduleDigit: UInt8 { isLocked ? Schedule.lockedPoint : digit }
     let keys: [Candidate.Key]
     /// What of that is known to bring nothing new.
     var asleep: [Asleep] = []

@@ -12,6 +12,9 @@ protocol Chooser {
     /// Hears what the segment has touched that was chosen last.
     mutating func segmentEnded(_ footprint: Footprint)
 
+    /// Whether the schedule says that the step has a lock at the next choice, and is not held.
+    var isAtLock: Bool { get }
+
     /// Whether digits of a schedule are left: the run has ended too early.
     var isIncomplete: Bool { get }
 }

@@ -21,7 +21,7 @@ struct Execution: Sendable {
     /// Stands for everything that has happened.
     var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    var digits: [UInt8] { choices.map { $0.digit } }
+    var digits: [UInt8] { choices.map { $0.scheduleDigit } }
 
     mutating func mix(_ value: Int) {
         fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3

@@ -123,7 +123,9 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         let thread = threadState.withLock { $0.running }
         let base = thread.stepBase.load(ordering: .relaxed)
         // It is dear to ask at each point where it is.
-        let isLocked = !lockSites.isEmpty && lockSites.contains(StackSite.here(above: base))
+        let isLocked =
+            !lockSites.isEmpty && lockSites.contains(StackSite.here(above: base))
+            || isSaidToBeLocked
         if !isLocked { endSegment() }
         let key = run.state.withLock { state in
             if isLocked { state.segment.passLockedPoint() } else { state.segment.followsPoint = true }
@@ -134,6 +136,13 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             let site = StackSite.here(above: base)
             threadState.withLock { $0.lockSites.append(site) }
         }
+    }
+
+    /// Whether the schedule says that the step has a lock here; it says nothing where nothing else can run.
+    private var isSaidToBeLocked: Bool {
+        guard chooser.isAtLock else { return false }
+        let point = Candidate.Key(rank: 0, arrival: 0)
+        return run.state.withLock { Choice(from: &$0, at: point, isLocked: true).keys.count > 1 }
     }
 
     private func endSegment() {
@@ -264,7 +273,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             var choice = options
             (choice.digit, choice.asleep, choice.fingerprint) = (UInt8(position), chooser.asleep, execution.fingerprint)
             execution.choices.append(choice)
-            surroundings.record.schedule.append(Schedule.character(of: choice.digit))
+            surroundings.record.schedule.append(Schedule.character(of: choice.scheduleDigit))
         }
         return position
     }

@@ -267,12 +267,14 @@ struct Exploration {
         while length > 0 {
             for start in stride(from: 0, to: digits.count, by: length).reversed() {
                 let range = start..<min(start + length, digits.count)
-                guard digits[range].contains(where: { $0 != 0 }) else { continue }
+                guard digits[range].contains(where: Schedule.isDelay) else { continue }
                 guard !time.hasTaken(explorer.maximumDuration) else { return digits }
                 var shorter = digits
-                for index in range { shorter[index] = 0 }
-                let (_, hasAllDigits, failure) = runOnce(under: Schedule(digits: shorter).digits)
-                if failure?.kind == kind, hasAllDigits { digits = shorter }
+                for index in range where Schedule.isDelay(shorter[index]) { shorter[index] = 0 }
+                let (execution, hasAllDigits, failure) = runOnce(under: Schedule(digits: shorter).digits)
+                guard failure?.kind == kind, hasAllDigits else { continue }
+                // Locks may have been met at other choices.
+                digits = shorter.enumerated().map { $0 < execution.digits.count ? execution.digits[$0] : $1 }
             }
             length /= 2
         }

@@ -9,6 +9,7 @@ struct PrefixChooser: Chooser {
     var asleep: [Asleep] = []
 
     var isIncomplete: Bool { !digits.isEmpty }
+    var isAtLock: Bool { digits.first == Schedule.lockedPoint }
 
     mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
         guard let digit = digits.first else {
@@ -20,6 +21,7 @@ struct PrefixChooser: Chooser {
         if !isIncomplete, let expected, expected != fingerprint {
             return .diverge
         }
+        if digit == Schedule.lockedPoint { return .take(0) }
         return digit < keys.count ? .take(Int(digit)) : .diverge
     }
 

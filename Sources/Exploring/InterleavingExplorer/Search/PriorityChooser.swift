@@ -7,6 +7,7 @@ struct PriorityChooser: Chooser {
     private var step = 0
     private var lowest = 0
     let asleep: [Asleep] = []
+    let isAtLock = false
     let isIncomplete = false
 
     /// Priorities drawn from a seed, with so many demotions over the expected number of choices.

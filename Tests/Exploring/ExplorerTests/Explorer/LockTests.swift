@@ -76,6 +76,47 @@ struct LockTests {
         #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
+    /// Each operation marks something behind the gate; the outcome is the order of the marks.
+    private static func marksBehindGate(butNot broken: String? = nil) -> Scenario {
+        Scenario("a gate, and marks behind it") { run in
+            let gate = Gate()
+            run.operation("visitor") {
+                await gate.pass()
+                run.effect("v")
+            }
+            run.operation("opener") {
+                gate.open()
+                run.effect("o")
+            }
+            run.operation("looker") {
+                gate.look()
+                run.effect("l")
+            }
+            run.invariant("another order") { run.effects.joined() != broken }
+            run.outcome { run.effects.joined() }
+        }
+    }
+
+    @Test func `leads to outcomes that another explorer sees under their schedules`() async {
+        let report = await Explorer(.exhaustive).explore(Self.marksBehindGate())
+        #expect(report.remarks.contains { $0.contains("given up") }, "\(report)")
+        #expect(Set(report.outcomes.keys).isSuperset(of: ["ovl", "vol", "vlo"]), "\(report)")
+        for (outcome, schedule) in report.outcomes {
+            let replay = await Explorer().replay(schedule, of: Self.marksBehindGate())
+            #expect(replay.failure == nil && replay.trace.effects.joined() == outcome, "\(outcome): \(replay)")
+        }
+    }
+
+    @Test(arguments: [SearchMode.automatic, .random(seed: 5, schedules: 300)])
+    func `leads to a failure that another explorer shows again, also where delays were taken back`(
+        _ mode: SearchMode
+    ) async throws {
+        let scenario = Self.marksBehindGate(butNot: "vlo")
+        let failure = try #require(await Explorer(mode).explore(scenario).failure)
+        #expect(failure.kind == .brokenInvariant && failure.schedule.description.contains("."), "\(failure)")
+        #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
+    }
+
     @Test(arguments: [true, false])
     func `leaves nothing out where nothing follows that others can notice`(reduces: Bool) async {
         let explorer = Explorer().with(\.reduces, reduces)

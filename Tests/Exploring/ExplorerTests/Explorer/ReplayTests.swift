@@ -79,7 +79,7 @@ struct ReplayTests {
         #expect(says.isEmpty || report.failure?.message.contains(says) == true, "\(report)")
     }
 
-    @Test func `is written in base 36, without the zeros at its end`() {
+    @Test func `is written in base 36 and dots, without the zeros and dots at its end`() {
         #expect(Schedule(parsing: "0101")?.description == "0101")
         #expect(Schedule(parsing: "0100")?.description == "01")
         #expect(Schedule(parsing: "")?.description == "0")
@@ -87,6 +87,8 @@ struct ReplayTests {
         #expect(Schedule(parsing: "0z01")?.delays == 2)
         #expect(Schedule(parsing: "+0100")?.description == "+01")
         #expect(Schedule(parsing: "+")?.description == "+0")
+        #expect(Schedule(parsing: "_0.10.0")?.description == "_0.10.")
+        #expect(Schedule(parsing: "0.1")?.delays == 1)
         #expect(Schedule(parsing: "01+") == nil)
         #expect(Schedule(parsing: "++01") == nil)
         #expect(Schedule(parsing: "01 1") == nil)
