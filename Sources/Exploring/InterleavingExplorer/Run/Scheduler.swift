@@ -109,7 +109,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     func preemptionPoint() {
         guard !isStuck, !isGivenUp else { return }
         let (hasHappened, isLooping) = run.state.withLock { state in
-            let isLooping = state.segment.passPoint(atMost: run.maximumSteps)
+            let isLooping = state.segment.countPoint(atMost: run.maximumSteps)
             guard isLooping || !isOver && run.knowledge.steps.preempts else { return (false, false) }
             state.noteStatuses()
             // Where nothing has happened yet, the others could have gone before the segment began.
@@ -128,7 +128,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             || isSaidToBeLocked
         if !isLocked { endSegment() }
         let key = run.state.withLock { state in
-            if isLocked { state.segment.passLockedPoint() } else { state.segment.followsPoint = true }
+            if isLocked { state.segment.passLockedPoint() } else { state.segment.passPoint() }
             return state.candidates.nextKey(rank: state.segment.job == nil ? nil : state.segment.participant)
         }
         guard case .take(let candidate) = next(at: key, isLocked: isLocked, isLooping: isLooping) else { return }

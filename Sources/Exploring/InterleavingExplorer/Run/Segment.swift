@@ -26,6 +26,8 @@ struct Segment: Sendable {
     /// Whether only the scenario can await or cancel the tasks that ran.
     var isPrivate = true
     var cancelled: Int?
+    /// Whether it is of a step whose code may touch anything.
+    private var isOpaque = false
     /// How many points it has passed since others had their turn.
     var passedPoints = 0
     /// Whether those were too many once.
@@ -51,14 +53,25 @@ struct Segment: Sendable {
         cancelled = candidate.cancelled
         // Also if the operation has ended, or is cancelled already.
         if let cancelled { footprint.writes.cancellations.insert(cancelled) }
-        if candidate.isOpaque {
-            footprint.isOpaque = true
-            isPrivate = false
-        }
+        isOpaque = candidate.isOpaque
+        touchAnything()
+    }
+
+    /// Begins the segment behind a point.
+    mutating func passPoint() {
+        followsPoint = true
+        touchAnything()
+    }
+
+    /// Notes that code runs which may touch anything, if the step is of that sort.
+    private mutating func touchAnything() {
+        guard isOpaque else { return }
+        footprint.isOpaque = true
+        isPrivate = false
     }
 
     /// Counts a point, and returns whether the step may loop until another one has done something.
-    mutating func passPoint(atMost limit: Int) -> Bool {
+    mutating func countPoint(atMost limit: Int) -> Bool {
         passedPoints += 1
         isLooping = isLooping || passedPoints > limit
         return isLooping

@@ -17,6 +17,28 @@ struct PreemptionTests {
         #expect(orders == ["ab", "ba"])
     }
 
+    @Test(arguments: ["step", "block", "timer"])
+    func `is tried against whatever follows in code that may touch anything`(kind: String) async {
+        let orders = await allOutcomes { run in
+            let (journal, (stream, continuation)) = (Journal(), AsyncStream.makeStream(of: Void.self))
+            run.operation("waiter") {
+                for await _ in stream {}
+                run.effect("waiter") { journal.add("w") }
+            }
+            let open = { @Sendable in
+                continuation.finish()
+                journal.add("o")
+            }
+            switch kind {
+            case "step": run.step("opens", open)
+            case "block": run.queue("queue").async("opens", execute: open)
+            default: run.clock.schedule(after: .seconds(1), "opens", open)
+            }
+            return { journal.all.joined() }
+        }
+        #expect(orders == ["ow", "wo"])
+    }
+
     /// Starts a task when its last reference goes.
     private final class Dying: Sendable {
         private let cell: Cell
