@@ -199,6 +199,8 @@ extension ServiceContract {
             run.use(situation.loader)
             try await run.call("caller of the former session")
             let older = try await run.firstLoad()
+            // A late event would be taken for one of the sign-out.
+            await run.settle()
             return try await run.given(.o6) {
                 let token = run.token("S1")
                 try await run.signOut()
