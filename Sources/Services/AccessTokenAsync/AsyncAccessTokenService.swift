@@ -320,14 +320,15 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Begins a session at the end of a login, unless somebody has signed out since the login began.
     package func signIn(_ token: AccessToken?, since signOuts: Int) -> Bool {
-        guard signOuts == machine.signOuts else { return false }
-        beginSession(with: token)
-        return true
+        beginSession(with: token, since: signOuts)
     }
 
-    private func beginSession(with token: AccessToken?) {
+    @discardableResult
+    private func beginSession(with token: AccessToken?, since signOuts: Int? = nil) -> Bool {
         let now = clock.now
+        var begins = true
         perform {
+            if let signOuts, signOuts != machine.signOuts { return begins = false }
             let count = waiters.close()
             switch machine.signIn(token, waiters: count, at: now) {
             case .nothing: break
@@ -335,6 +336,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             case .load(let load): start(load)
             }
         }
+        return begins
     }
 
     /// ``signOut()``, with `done` called on whichever thread finishes.
