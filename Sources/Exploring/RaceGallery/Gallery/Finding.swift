@@ -51,6 +51,8 @@ extension Version {
     func explore(atMost limit: Int = 100_000, stoppingAtFirstFailure stops: Bool = false) async -> Finding {
         var explorer = Explorer(.exhaustive)
         explorer.maximumSchedules = limit
+        // All that a version does is under control: nothing comes from outside, for which a search has to wait.
+        explorer.patience = .milliseconds(1)
         if breaks != nil {
             // How many fail says how rarely a test by luck would see it; for that it need not be all of them.
             explorer.stopsAtFirstFailure = stops
