@@ -61,7 +61,7 @@ struct HonestyTests {
         // end.
         #expect(report.failure?.trace.steps.map(\.participant) == ["second"], "\(report)")
         #expect(report.description.contains("schedule 1, 1 delay"), "\(report)")
-        let replay = await explorer.replay("1", of: Self.lockAcrossSuspension(door))
+        let replay = await explorer.with(\.stepLimit, .seconds(1)).replay("1", of: Self.lockAcrossSuspension(door))
         #expect(replay.failure?.kind == .stuckStep && replay.trace.effects == ["second"], "\(replay)")
         for _ in 1...3 { door.signal() }
     }

@@ -205,7 +205,7 @@ struct LockTests {
 
     @Test(arguments: [true, false])
     func `is found to deadlock with another one, if locking and unlocking are marked each`(areMarkedEach: Bool) async {
-        let explorer = Explorer(.exhaustive).with(\.stepLimit, .seconds(areMarkedEach ? 3 : 60))
+        let explorer = Explorer(.exhaustive).with(\.stepLimit, .seconds(areMarkedEach ? 1 : 60))
         let report = await explore("two locks in two orders", by: explorer) { run in
             let (left, right) = (TimedLock(), TimedLock())
             for (name, first, second) in [("moves", left, right), ("moves back", right, left)] {
