@@ -5,7 +5,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("The page on the articles", .takesTurns, .endsHangs)
+@Suite("The page on the articles", .takesTurnsToExplore, .endsHangs)
 struct ArticleTests {
     /// A row of the page on the articles: a listing or a claim, where it is, whether it holds, and the repair.
     private struct Row {

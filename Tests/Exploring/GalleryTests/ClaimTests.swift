@@ -9,7 +9,7 @@ import Testing
 /// Claims of the articles that have no version in the gallery, on real threads.
 ///
 /// Where the order is up to an executor, the test brings an executor that takes the order that the claim rules out.
-@Suite("What the articles claim", .takesTurns, .endsHangs)
+@Suite("What the articles claim", .takesTurnsToExplore, .endsHangs)
 struct ClaimTests {
     /// Two callers share load 1, and one of them goes on late: when load 2 has begun, for a caller that asked again.
     private struct LateCaller {

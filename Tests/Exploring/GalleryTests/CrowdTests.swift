@@ -6,7 +6,7 @@ import Testing
 @testable import race_gallery
 
 /// Tests as the articles write them: many callers at once, and no explorer.
-@Suite("A crowd of callers", .takesTurns, .endsHangs)
+@Suite("A crowd of callers", .takesTurnsToExplore, .endsHangs)
 struct CrowdTests {
     private let url = URL(filePath: "/a.png")
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("The command", .takesTurns)
+@Suite("The command", .takesTurnsToExplore)
 struct GalleryCommandTests {
     /// The versions that are shown for these arguments.
     private func shown(_ words: [String]) throws -> [String] {

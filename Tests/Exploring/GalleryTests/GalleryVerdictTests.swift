@@ -5,7 +5,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("In the gallery", .takesTurns, .endsHangs)
+@Suite("In the gallery", .takesTurnsToExplore, .endsHangs)
 struct GalleryVerdictTests {
     @Test(arguments: Entry.all)
     func `a version breaks the invariant it is known for, or holds under the first schedules`(entry: Entry)

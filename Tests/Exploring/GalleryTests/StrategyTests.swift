@@ -6,7 +6,7 @@ import Testing
 @testable import race_gallery
 
 /// Compares the tables of the page on strategies with a run of each version, in first-in-first-out order.
-@Suite("The page on strategies", .takesTurns, .endsHangs)
+@Suite("The page on strategies", .takesTurnsToExplore, .endsHangs)
 struct StrategyTests {
     private static let path = "Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy"
 

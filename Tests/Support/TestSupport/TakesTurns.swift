@@ -2,7 +2,8 @@ import AccessTokenSynchronization
 import Dispatch
 package import Testing
 
-/// Eight tests of the suites that have this trait run at a time, and eight of those that mostly wait.
+/// Four tests of the suites that have this trait run at a time, four of those that explore, and sixteen of those that
+/// mostly wait.
 ///
 /// Without it all of the tests run at once: thousands of sockets and of tasks for the two or four threads of the pool,
 /// among which a test that waits for its next step can wait for a minute. A test waits for its turn outside its time
@@ -13,8 +14,9 @@ package struct TakesTurns: SuiteTrait, TestTrait, TestScoping {
     /// How many turns are free, and who waits for one.
     fileprivate typealias Turns = TimedWaiters<Int, Void>
 
-    fileprivate static let turns = Turns(8)
-    fileprivate static let turnsToWait = Turns(8)
+    fileprivate static let turns = Turns(4)
+    fileprivate static let turnsToWait = Turns(16)
+    fileprivate static let turnsToExplore = Turns(4)
 
     fileprivate let turns: Turns
     package let isRecursive = true
@@ -56,6 +58,10 @@ extension Trait where Self == TakesTurns {
 
     /// For tests that wait for most of their time: they take no turn of a test that could keep a processor busy.
     package static var takesTurnsToWait: TakesTurns { TakesTurns(turns: TakesTurns.turnsToWait) }
+
+    /// For tests that search: only as many searches run at a time as there are processors, and each test that waits for
+    /// the search of another one would keep a turn.
+    package static var takesTurnsToExplore: TakesTurns { TakesTurns(turns: TakesTurns.turnsToExplore) }
 }
 
 /// Runs what blocks or computes for long on a thread of its own: no other test waits for a thread of the pool then.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a task may do after it has looked whether it is cancelled, and before it hears of that.
-@Suite("A look at cancellation", .takesTurns, .endsHangs)
+@Suite("A look at cancellation", .takesTurnsToExplore, .endsHangs)
 struct CancellationTests {
     private actor Store {
         private(set) var log: [String] = []

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("What a schedule decides beside the order of steps", .takesTurns, .endsHangs)
+@Suite("What a schedule decides beside the order of steps", .takesTurnsToExplore, .endsHangs)
 struct ChoiceTests {
     @Test func `is a value, each of which is tried with each order, in the setup and in a step`() async throws {
         let last = Protected("")

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("Virtual time", .takesTurns, .serialized, .endsHangs)
+@Suite("Virtual time", .takesTurnsToExplore, .serialized, .endsHangs)
 struct ClockTests {
     /// What may come of a scenario, and nothing else.
     struct Passage: Sendable, CustomTestStringConvertible {

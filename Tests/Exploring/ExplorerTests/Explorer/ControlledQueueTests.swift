@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a service does on queues, the services' own tests explore.
-@Suite("A queue", .takesTurns, .serialized, .endsHangs)
+@Suite("A queue", .takesTurnsToExplore, .serialized, .endsHangs)
 struct ControlledQueueTests {
     @Test func `of Dispatch lets in other steps between a block and the one that it adds, or none`() async {
         let orders = await allOutcomes { run in

@@ -71,7 +71,7 @@ enum Crash: String, CaseIterable, Codable, Sendable {
     }
 }
 
-@Suite("A crash of the process", .takesTurns, .endsHangs)
+@Suite("A crash of the process", .takesTurnsToExplore, .endsHangs)
 struct CrashTests {
     @Test(arguments: effort == nil ? Crash.few : Crash.allCases)
     func `leaves the scenario and the schedule, and a replay crashes as well and shows the steps`(_ crash: Crash)

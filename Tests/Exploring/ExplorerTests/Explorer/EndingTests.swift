@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The end of a schedule", .takesTurns, .serialized, .endsHangs)
+@Suite("The end of a schedule", .takesTurnsToExplore, .serialized, .endsHangs)
 struct EndingTests {
     /// Calls the run when its last reference goes.
     private final class Farewell: Sendable {

@@ -145,7 +145,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("The explorer finds", .takesTurns, .serialized, .endsHangs)
+@Suite("The explorer finds", .takesTurnsToExplore, .serialized, .endsHangs)
 struct FailureTests {
     @Test(arguments: Fault.all)
     func `what fails, in the search and in a replay`(_ fault: Fault) async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The first stretch of a task that an actor starts for itself runs where nothing can be put in between.
-@Suite("Where a task begins out of sight, a search", .takesTurns, .endsHangs)
+@Suite("Where a task begins out of sight, a search", .takesTurnsToExplore, .endsHangs)
 struct HiddenStartTests {
     enum Start: CaseIterable, Sendable {
         case plain, immediate

@@ -6,7 +6,7 @@ import Testing
 @testable import InterleavingExplorer
 
 /// What a report must not say, and what it must not leave out.
-@Suite("The explorer says", .takesTurns, .serialized, .endsHangs)
+@Suite("The explorer says", .takesTurnsToExplore, .serialized, .endsHangs)
 struct HonestyTests {
     @Test func `that a search was cut, and does not pass it unless that is allowed`() async throws {
         let scenario = Scenario("effects") { run in

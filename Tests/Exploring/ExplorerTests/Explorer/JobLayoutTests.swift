@@ -4,7 +4,7 @@ import Testing
 @testable import InterleavingExplorer
 
 /// Fails loudly when a new toolchain changes what `JobLayout` reads out of a job.
-@Suite("The layout of a job", .takesTurns, .serialized, .endsHangs)
+@Suite("The layout of a job", .takesTurnsToExplore, .serialized, .endsHangs)
 struct JobLayoutTests {
     /// What can be read of the jobs that some code causes, of each before it runs.
     private func entries(_ body: @escaping @Sendable () async -> Void) -> [(kind: JobLayout.Kind, isChild: Bool)] {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A lock that is held where a step could be: no other thread would get past it.
-@Suite("A step that has a lock that others need", .takesTurns, .endsHangs)
+@Suite("A step that has a lock that others need", .takesTurnsToExplore, .endsHangs)
 struct LockTests {
     /// What many a callback service is: a lock, and continuations that are resumed while it is held.
     private final class Gate: Sendable {

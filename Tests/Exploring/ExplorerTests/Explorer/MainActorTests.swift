@@ -42,7 +42,7 @@ private final class Screen: Sendable {
 }
 #endif
 
-@Suite("Code of the main actor", .takesTurns, .endsHangs)
+@Suite("Code of the main actor", .takesTurnsToExplore, .endsHangs)
 struct MainActorTests {
     @Test func `is explored: its calls come in each order, and so do tasks that begin there`() async {
         let orders = await allOutcomes { run in

@@ -4,7 +4,7 @@ import Testing
 
 /// Orders that real threads show, and that a search from suspension to suspension never would; the judge shows many
 /// more.
-@Suite("A step that is held in its middle", .takesTurns, .serialized, .endsHangs)
+@Suite("A step that is held in its middle", .takesTurnsToExplore, .serialized, .endsHangs)
 struct PreemptionTests {
     @Test func `keeps the order in which values come to somebody who waits for them`() async {
         let orders = await allOutcomes { run in

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("How far a search is", .takesTurns, .endsHangs)
+@Suite("How far a search is", .takesTurnsToExplore, .endsHangs)
 struct ProgressTests {
     @Test func `is told after each run, with the part of the search and the last schedule that was new`() async throws {
         let (report, all) = await BigSearch.outcome.value

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The search by random priorities", .takesTurns, .serialized, .endsHangs)
+@Suite("The search by random priorities", .takesTurnsToExplore, .serialized, .endsHangs)
 struct RandomSearchTests {
     @Test(arguments: 1...2)
     func `lets a task run as long as it can, but where it is demoted, at any place of a schedule`(seed: UInt64) async {

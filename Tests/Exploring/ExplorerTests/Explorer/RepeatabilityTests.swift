@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A search proves nothing of a scenario that depends on more than its schedule, or in which nothing happens.
-@Suite("A search does not pass", .takesTurns, .endsHangs)
+@Suite("A search does not pass", .takesTurnsToExplore, .endsHangs)
 struct RepeatabilityTests {
     /// Says so in the end by one of these.
     enum Sign: CaseIterable, Sendable {

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("A schedule", .takesTurns, .serialized, .endsHangs)
+@Suite("A schedule", .takesTurnsToExplore, .serialized, .endsHangs)
 struct ReplayTests {
     private var faulty: Scenario {
         Scenario("two withdrawals with a check in between") { run in

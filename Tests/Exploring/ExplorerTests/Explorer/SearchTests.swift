@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The search", .takesTurns, .serialized, .endsHangs)
+@Suite("The search", .takesTurnsToExplore, .serialized, .endsHangs)
 struct SearchTests {
     /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
     private func effects(

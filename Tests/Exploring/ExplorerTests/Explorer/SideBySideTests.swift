@@ -7,7 +7,7 @@ import Testing
 /// The only suite whose explorations wait for each other: with a second one, each could have half of the threads.
 @Suite(
     "Explorations",
-    .takesTurns,
+    .takesTurnsToExplore,
     .serialized,
     .endsHangs,
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("A trace", .takesTurns, .serialized, .endsHangs)
+@Suite("A trace", .takesTurnsToExplore, .serialized, .endsHangs)
 struct TraceTests {
     @Test func `tells two actors of a type apart, and names them the same way every time`() async {
         let scenario = Scenario("a cell, and another") { run in

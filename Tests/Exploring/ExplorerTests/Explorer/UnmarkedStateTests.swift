@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// State that operations share in a way that the explorer cannot see, in its many shapes.
-@Suite("State that is not marked", .takesTurns, .serialized, .endsHangs)
+@Suite("State that is not marked", .takesTurnsToExplore, .serialized, .endsHangs)
 struct UnmarkedStateTests {
     /// A semaphore that is right but for the cancellation of a waiter: the permit that the waiter has got by then is
     /// lost.

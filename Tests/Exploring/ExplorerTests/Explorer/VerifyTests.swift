@@ -29,7 +29,7 @@ private func verified(_ scenario: Scenario, replaying schedule: String?) async -
 }
 
 /// Each in a process of its own: the environment is the whole process's.
-@Suite("A test of one line", .takesTurns, .endsHangs)
+@Suite("A test of one line", .takesTurnsToExplore, .endsHangs)
 struct VerifyTests {
     @Test func `passes if all schedules hold, and throws the failure with its schedule and its trace`() async {
         await #expect(processExitsWith: .success) {

@@ -48,7 +48,7 @@ struct PlantedBug: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("Bugs that are a matter of order", .takesTurns, .serialized, .endsHangs)
+@Suite("Bugs that are a matter of order", .takesTurnsToExplore, .serialized, .endsHangs)
 struct BugOfOrderTests {
     private let explorer = Explorer().with(\.patience, .milliseconds(20))
 

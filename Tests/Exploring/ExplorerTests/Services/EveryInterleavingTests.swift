@@ -9,7 +9,7 @@ import Testing
 /// All planted bugs that are a matter of order appear by the 20th schedule of their scenario.
 let effort = ProcessInfo.processInfo.environment["EXPLORER_EFFORT"].flatMap { Int($0) }
 
-@Suite("The contract under every interleaving", .takesTurns, .timeLimit(.minutes(effort == nil ? 60 : 120)))
+@Suite("The contract under every interleaving", .takesTurnsToExplore, .timeLimit(.minutes(effort == nil ? 60 : 120)))
 struct EveryInterleavingTests {
     private static let clauses: Set = [
         "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",

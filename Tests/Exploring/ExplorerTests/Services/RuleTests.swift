@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// A rule that objects to nothing would let everything through.
-@Suite("The rules", .takesTurns)
+@Suite("The rules", .takesTurnsToExplore)
 struct RuleTests {
     private static let first = History.Call(caller: 0, number: 0)
     private static let second = History.Call(caller: 1, number: 0)

@@ -69,7 +69,7 @@ private struct Judgement {
 /// A search takes one core: each half of the programs has a test of its own, and both run at the same time.
 @Suite(
     "Judged by an independent model, the explorer",
-    .takesTurns,
+    .takesTurnsToExplore,
     .endsHangs
 )
 struct JudgeTests {
