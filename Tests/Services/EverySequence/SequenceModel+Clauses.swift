@@ -15,7 +15,7 @@ extension SequenceModel {
             guard facts.now >= usable.freshUntil, !isInGrace(usable), running == nil, !isHeld, !cancelled else {
                 return
             }
-            start(&expected)
+            start(isAhead: true, &expected)
             expected.events.append(.init(.refreshAheadStarted, load: facts.loads.count))
         } else if cancelled {
             // X3
@@ -34,19 +34,20 @@ extension SequenceModel {
         }
     }
 
-    private mutating func start(_ expected: inout Observation) {
+    private mutating func start(isAhead: Bool, _ expected: inout Observation) {
         let load = Load(
             number: facts.loads.count + 1,
             session: facts.session,
             replacing: facts.held.last?.value,
-            startedAt: facts.now
+            startedAt: facts.now,
+            isAhead: isAhead
         )
         facts.loads.append(load)
         expected.start = .init(load: load.number, replacing: load.replacing)
     }
 
     private mutating func startForWaiters(_ expected: inout Observation) {
-        start(&expected)
+        start(isAhead: false, &expected)
         expected.events.append(.init(.loadStarted, load: facts.loads.count))
         giveUpCurrent()
     }
@@ -155,7 +156,9 @@ extension SequenceModel {
 
     mutating func invalidate(_ value: String, _ expected: inout Observation) {
         // I9
-        let isKnown = facts.isSignedIn && facts.held.last.map { $0.isGone && $0.value == value } == true
+        let isKnown =
+            facts.isSignedIn && facts.held.last.map { $0.isGone && $0.value == value } == true
+            && running?.isAhead != true
         for index in facts.loads.indices where !isKnown && facts.loads[index].session == facts.session {
             if !facts.loads[index].hasAnswered { facts.loads[index].rejected.insert(value) }
         }

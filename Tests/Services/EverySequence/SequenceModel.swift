@@ -10,6 +10,8 @@ struct SequenceModel {
         let session: Int
         let replacing: String?
         let startedAt: Double
+        /// It was started while the token that it replaces was valid.
+        let isAhead: Bool
         /// Why its answer counts no more, or only if nothing newer is there.
         var end: End?
         /// The loader is not running it any more.

@@ -48,6 +48,21 @@ struct LoadTableTests {
         #expect(story.token(of: "Bob") == new)
     }
 
+    @Test func `satisfies nobody either if it had expired by then, during a load ahead (I9)`() {
+        var story = Story(token: old, policy: AccessTokenPolicy(refreshAhead: 300))
+        story.time(passes: 3_400)
+        story.calls("Ann")
+        story.time(passes: 300)
+        story.calls("Bob")
+        story.server(rejects: old)
+        story.load(1, brings: old)
+        #expect(story.waits("Bob"))
+        #expect(story.replacing == [old, old])
+        story.load(2, brings: old)
+        #expect(story.token(of: "Bob") == old)
+        #expect(story.loads.count == 2)
+    }
+
     @Test func `is handed out if the one more load brings it again: there is no storm (I9)`() {
         var story = Story(token: old, policy: AccessTokenPolicy(refreshAhead: 300))
         story.time(passes: 3_400)

@@ -125,13 +125,16 @@ extension AccessTokenStateMachine {
         return .load(load)
     }
 
-    /// Notes a rejected value in every running load, except in loads that were started to replace that value.
+    /// Notes a rejected value in every running load, except in loads that were started since that value was worth
+    /// nothing.
     mutating func noteRejection(of token: AccessToken) {
-        switch session {
-        case .outdated(let known?), .held(_, let known?), .loading(_, let known?):
-            if known.token.secret == token.secret { return }
-        case .signedOut, .current, .loadingAhead, .outdated(nil), .held(_, nil), .loading(_, nil): break
-        }
+        let known: CachedToken? =
+            switch session {
+            case .loading(let load, _) where load.isAhead: nil
+            case .outdated(let token), .held(_, let token), .loading(_, let token): token
+            case .signedOut, .current, .loadingAhead: nil
+            }
+        guard known?.token.secret != token.secret else { return }
         noteInRunningLoads { $0.insert(token) }
     }
 

@@ -132,7 +132,7 @@ package struct AccessTokenStateMachine: Sendable {
                 return .answer(.success(token.token))
             }
             let load = newLoad(inside: loads, replacing: token.token)
-            session = .loadingAhead(CurrentLoad(load: load, startedAt: now), current: token)
+            session = .loadingAhead(CurrentLoad(load: load, startedAt: now, isAhead: true), current: token)
             report(.init(.refreshAheadStarted, load: load.id.number))
             return .answerAndLoad(token.token, load)
         case .loadingAhead(_, let token) where token.isUsable(at: now):

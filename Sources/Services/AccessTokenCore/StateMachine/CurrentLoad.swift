@@ -4,6 +4,8 @@ import AccessTokenFoundation
 struct CurrentLoad: Sendable {
     let load: Load
     let startedAt: Date
+    /// It was started while the token that it replaces was valid (clause C5).
+    var isAhead = false
 
     /// What was rejected since the load was started, and its loader was not told of.
     var rejected = RejectedTokens()
