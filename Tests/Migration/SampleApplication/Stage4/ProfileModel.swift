@@ -29,7 +29,7 @@ final class ProfileModel {
             show(.profile(user: try await user, friends: try await friends), of: load)
         } catch AccessTokenError.signedOut {
             show(.signedOut, of: load)
-        } catch is CancellationError {
+        } catch _ where Task.isCancelled {
             show(.empty, of: load)
         } catch {
             show(.failed, of: load)
