@@ -205,16 +205,40 @@ struct ArticleTests {
     @MainActor
     @Test func `a call that fails late for the former user does not sign out the next one`() async {
         let screens = Screens()
-        await screens.perform { throw AccessTokenError.signedOut }
+        await screens.perform { throw AccessTokenError.signedOut } show: { () in }
         #expect(screens.screen == .signIn)
         for late in [AccessTokenError.signedOut, .loadTimedOut] {
             await screens.perform {
                 screens.showContent()
                 throw late
+            } show: { () in
             }
             #expect(screens.screen == .content)
             #expect(screens.message == nil)
         }
+    }
+
+    @MainActor
+    @Test func `what comes late for the former user is shown neither to the next one, nor after a sign-out`() async {
+        let screens = Screens()
+        let shown = Locked<[String]>([])
+        await screens.perform { "friends" } show: { friends in shown.withLock { $0.append(friends) } }
+        for change in [screens.showSignIn, screens.showContent] {
+            await screens.perform {
+                change()
+                return "friends of the former user"
+            } show: { friends in
+                shown.withLock { $0.append(friends) }
+            }
+        }
+        screens.showSignIn()
+        await screens.perform {
+            screens.showSignIn()
+            throw AccessTokenError.loadTimedOut
+        } show: { () in
+        }
+        #expect(shown.withLock { $0 } == ["friends"])
+        #expect(screens.message == nil)
     }
 
     @MainActor
@@ -380,6 +404,62 @@ struct ArticleTests {
             try Data("half".utf8).write(to: session.appendingPathComponent("credential.json"))
             try await signIn(to: app)
             #expect(try await app.tokens.token() == Self.stored)
+        }
+    }
+
+    @Test func `an app takes the tokens of its users over once, and undoes neither a renewal nor a sign-out`()
+        async throws
+    {
+        try await withSessionFolder { url, session in
+            let kept = Locked<Credential?>(Credential(accessToken: Self.stored, refreshToken: "old"))
+            func launch() async throws -> AppSession {
+                let app = await AppSession(tokenURL: url, folder: session)
+                if let old = kept.withLock({ $0 }) { try await app.takeOver(old) { kept.withLock { $0 = nil } } }
+                return app
+            }
+            let app = try await launch()
+            #expect(try await app.tokens.token() == Self.stored)
+            try await app.store.update { _ in .replace(Credential(refreshToken: "renewed")) }
+            // As if the app had been ended before it removed the old tokens.
+            kept.withLock { $0 = Credential(accessToken: Self.stored, refreshToken: "old") }
+            let again = try await launch()
+            #expect(try await again.store.load()?.credential.refreshToken == "renewed")
+            await again.tokens.signOut()
+            let isSignedIn = try await launch().isSignedIn()
+            #expect(!isSignedIn)
+        }
+    }
+
+    /// Logs in, and calls the next line of the same turn.
+    @MainActor
+    private static func login(of app: CallbackAppSession, then nextLine: () -> Void) async throws {
+        try await withCheckedThrowingContinuation { answer in
+            app.signIn(Credential(accessToken: Self.stored, refreshToken: "refresh")) { answer.resume(with: $0) }
+            nextLine()
+        }
+    }
+
+    @MainActor
+    @Test func `a sign-out in the line after a login counts for callback code`() async throws {
+        try await withSessionFolder { url, session in
+            let app = CallbackAppSession(tokenURL: url, folder: session)
+            await #expect(throws: AccessTokenError.signedOut) {
+                try await Self.login(of: app) { app.tokens.signOut {} }
+            }
+            let record = try await app.store.load()
+            #expect(record == nil)
+        }
+    }
+
+    @MainActor
+    @Test func `a login of callback code replaces a credential that cannot be read`() async throws {
+        try await withSessionFolder { url, session in
+            let app = CallbackAppSession(tokenURL: url, folder: session)
+            for _ in 1...2 {
+                try await Self.login(of: app) {}
+                #expect(try await app.store.load()?.credential.refreshToken == "refresh")
+                try Data("half".utf8).write(to: session.appendingPathComponent("credential.json"))
+            }
         }
     }
 

@@ -34,6 +34,12 @@ final class AppSession {
         }
     }
 
+    /// Takes over the tokens that an earlier version of the app has kept, where the store has nothing yet.
+    func takeOver(_ old: Credential, thenRemove removeOldTokens: () throws -> Void) async throws {
+        try await store.update { $0 == nil ? .replace(old) : .keep }
+        try removeOldTokens()
+    }
+
     /// Says at launch, and when the app becomes active, whether there is a session; asks no server.
     func isSignedIn() async throws -> Bool {
         let loader = loader
@@ -58,19 +64,26 @@ final class CallbackAppSession {
         tokens = AccessTokenService(loader: CallbackLoaderAdapter(of: retrying), handlerQueue: .main)
     }
 
-    func signIn(_ credential: Credential, then handler: @escaping (Result<Void, any Error>) -> Void) {
-        Task {
-            do {
-                do {
-                    try await loader.signIn(credential, to: tokens)
-                } catch let error as CredentialStoreError where error.isUnreadable {
-                    try await store.reset()
-                    try await loader.signIn(credential, to: tokens)
-                }
-                handler(.success(()))
-            } catch {
-                handler(.failure(error))
-            }
+    func signIn(
+        _ credential: Credential,
+        then handler: @escaping @MainActor @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        // Not in a task: the caller's next line may sign out, and that counts.
+        loader.signIn(credential, to: tokens) { result in
+            Task { await handler(self.resettingUnreadableStore(result, credential)) }
+        }
+    }
+
+    private func resettingUnreadableStore(
+        _ result: Result<Void, any Error>,
+        _ credential: Credential
+    ) async -> Result<Void, any Error> {
+        guard case .failure(let error as CredentialStoreError) = result, error.isUnreadable else { return result }
+        do {
+            try await store.reset()
+            return .success(try await loader.signIn(credential, to: tokens))
+        } catch {
+            return .failure(error)
         }
     }
 

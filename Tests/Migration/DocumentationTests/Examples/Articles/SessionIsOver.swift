@@ -15,23 +15,25 @@ final class Screens {
     /// What the user is told beside the content, until the next success.
     private(set) var message: String?
 
-    /// Counts the logins: an error that comes after the next one is no longer about this user.
-    private var logins = 0
+    /// Counts logins and ends of sessions: what comes after the next one is no longer about this user.
+    private var changes = 0
 
-    /// Runs what needs a token, for a button or at the start of a screen.
-    func perform(_ work: () async throws -> Void) async {
-        let login = logins
+    /// Runs what needs a token, for a button or at the start of a screen, and shows what it brings.
+    func perform<Value: Sendable>(_ work: () async throws -> Value, show: (Value) -> Void) async {
+        let before = changes
         do {
-            try await work()
-            if login == logins { message = nil }
+            let value = try await work()
+            guard before == changes else { return }
+            message = nil
+            show(value)
         } catch {
-            if login == logins { show(error) }
+            if before == changes { tell(error) }
         }
     }
 
-    private func show(_ error: any Error) {
+    private func tell(_ error: any Error) {
         if SessionIsOver.needsSignIn(error) {
-            screen = .signIn
+            showSignIn()
         } else if !Task.isCancelled {  // A request of URLSession ends with URLError.cancelled then.
             message = (error as? OAuthError)?.isTransient == true ? "Try again in a moment." : "This does not work now."
         }
@@ -39,7 +41,13 @@ final class Screens {
 
     /// The last step of the login.
     func showContent() {
-        logins += 1
+        changes += 1
         (screen, message) = (.content, nil)
+    }
+
+    /// The first step of the sign-out, too.
+    func showSignIn() {
+        changes += 1
+        (screen, message) = (.signIn, nil)
     }
 }
