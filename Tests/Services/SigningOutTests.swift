@@ -324,6 +324,35 @@ struct SigningOutTests {
     }
 
     @Test(arguments: Engine.allCases)
+    func `a sign-out inside a load ends no session that has begun since`(_ engine: Engine) async throws {
+        let signOut = Locked<(@Sendable () async -> Void)?>(nil)
+        let (isLoading, mayGoOn) = (Event(), Event())
+        let timesForgotten = Locked(0)
+        let events = Locked<[AccessTokenEvent.Kind]>([])
+        let loader = Loader {
+            // Only the first load, of the former session.
+            guard let signOut = signOut.withLock({ $0.take() }) else { return validToken }
+            isLoading.happen()
+            await mayGoOn.wait()
+            await signOut()
+            throw AccessTokenError.signedOut
+        } forget: {
+            timesForgotten.withLock { $0 += 1 }
+        }
+        let service = engine.make(loader, clock: clock) { event in events.withLock { $0.append(event.kind) } }
+        signOut.withLock { $0 = { await service.signOut() } }
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        await service.beginSession()
+        // The caller waits for the load of the new session, which begins when the former load has ended (O8, O9).
+        mayGoOn.happen()
+        #expect(try await caller.valueInTime == validToken)
+        #expect(try await service.token() == validToken)
+        #expect(timesForgotten.withLock { $0 } == 0)
+        #expect(!events.withLock { $0.contains(.signedOut) })
+    }
+
+    @Test(arguments: Engine.allCases)
     func `a loader that signs out while it forgets the session is told once to forget it`(_ engine: Engine) async {
         let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
         let timesForgotten = Locked(0)

@@ -61,6 +61,9 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
     }
 
     /// Forgets the session that ended; see ``AsyncAccessTokenLoader/signOut()``.
+    ///
+    /// A `load` of the callback loader that blocks its queue must end before the load's deadline. Otherwise the loader
+    /// forgets when the queue is free, which may be after the next sign-in, and then forgets that credential.
     public func signOut() async {
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }

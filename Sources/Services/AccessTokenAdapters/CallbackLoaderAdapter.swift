@@ -42,6 +42,9 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
     }
 
     /// Forgets the session that ended; see ``AccessTokenLoader/signOut(then:)``.
+    ///
+    /// A `load` that blocks the executor of the async loader must end before the load's deadline. Otherwise the loader
+    /// forgets when the executor is free, which may be after the next sign-in, and then forgets that credential.
     public func signOut(then done: @escaping @Sendable () -> Void) {
         startTask { [base] in
             await base.signOut()

@@ -170,7 +170,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// A loader that blocks its executor for ever also keeps this from returning: the loader's time counts from when
     /// it can be called. A loader may sign out inside of its own load: before the deadline of that load, this does not
     /// wait for it. The loader forgets the session after that load: store the next session's credential later than
-    /// that.
+    /// that. If another session has begun since, nothing ends.
     public func signOut() async {
         await withCheckedContinuation { continuation in
             endSession(inside: LoadContext.currentLoads) { continuation.resume() }
@@ -344,6 +344,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Parameter loads: the loads inside which the caller is.
     package func endSession(inside loads: [Load.ID], then done: @escaping @Sendable () -> Void) {
         perform {
+            guard !machine.isLateSignOut(inside: loads) else { return done() }
             let count = waiters.close()
             let action = machine.signOut(inside: loads, waiters: count, then: done)
             answerAll(.failure(AccessTokenError.signedOut))

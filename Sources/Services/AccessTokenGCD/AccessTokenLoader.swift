@@ -7,9 +7,9 @@ public protocol AccessTokenLoader: Sendable {
     /// Obtains a new token and calls `handler` with it, or with the reason why there is none.
     ///
     /// Call `handler` once: before returning or later, from any thread. Only its first call counts (clause D7), and
-    /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``. If your loader
-    /// itself signs out after it has returned, as in its request's callback, it calls `handler` first: the sign-out
-    /// waits for the load.
+    /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``. A loader that finds
+    /// its session over answers ``AccessTokenError/signedOut``. It does not sign out in its request's callback: another
+    /// user may have signed in since, and the sign-out would wait for the load.
     ///
     /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was silent
     /// past its deadline or a sign-out ended its session. Return promptly. The next load and a sign-out wait until you

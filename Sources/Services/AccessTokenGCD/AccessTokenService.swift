@@ -158,7 +158,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// A loader that blocks its queue for ever also keeps `done` from being called. A loader may sign out
     /// inside of its own load, before `load(replacing:then:)` returns: before the deadline of that load, `done` does not
     /// wait for it. The loader forgets the session after that load: store the next session's credential later than
-    /// that. A loader that signs out in a later callback calls the load's handler first: `done` waits for that.
+    /// that. If another session has begun since, nothing ends. A loader that signs out in a later callback calls the
+    /// load's handler first: `done` waits for that.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let done = handlerQueue.callback(done)
@@ -317,6 +318,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let loads = LoadContext.currentLoads
         perform {
+            guard !machine.isLateSignOut(inside: loads) else { return afterwards(done) }
             let count = pendingHandlers.close()
             let action = machine.signOut(inside: loads, waiters: count, then: done)
             answerAll(.failure(AccessTokenError.signedOut))

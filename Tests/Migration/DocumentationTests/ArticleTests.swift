@@ -205,7 +205,10 @@ struct ArticleTests {
     @MainActor
     @Test func `a call that fails late for the former user does not sign out the next one`() async {
         let screens = Screens()
-        await screens.perform { throw AccessTokenError.signedOut } show: { () in }
+        await screens.perform {
+            throw AccessTokenError.signedOut
+        } show: { () in
+        }
         #expect(screens.screen == .signIn)
         for late in [AccessTokenError.signedOut, .loadTimedOut] {
             await screens.perform {
@@ -222,7 +225,11 @@ struct ArticleTests {
     @Test func `what comes late for the former user is shown neither to the next one, nor after a sign-out`() async {
         let screens = Screens()
         let shown = Locked<[String]>([])
-        await screens.perform { "friends" } show: { friends in shown.withLock { $0.append(friends) } }
+        await screens.perform {
+            "friends"
+        } show: { friends in
+            shown.withLock { $0.append(friends) }
+        }
         for change in [screens.showSignIn, screens.showContent] {
             await screens.perform {
                 change()

@@ -211,4 +211,17 @@ struct SessionTableTests {
         story.calls("the loader", inside: 1)
         #expect(story.error(of: "the loader").map { AccessTokenError.loadAskedItsOwnService ~= $0 } == true)
     }
+
+    @Test func `begins though a load of the former one signs out, but not though a task of that load does later`() {
+        var story = Story()
+        story.loaderForgetsAtOnce = false
+        story.calls("Ann")
+        story.userSignsOut()
+        let signOuts = story.signOuts
+        story.userSignsOut(inside: 1)
+        #expect(story.signOuts == signOuts)
+        story.load(1, failsWith: LoadFailure(load: 1))
+        story.userSignsOut(inside: 1)
+        #expect(story.signOuts == signOuts + 1)
+    }
 }

@@ -24,6 +24,7 @@ struct Story {
     var loaderIsBusy = false
     /// How many loads are running that are not the current one any more.
     var formerLoads: Int { machine.formerLoads.count }
+    var signOuts: Int { machine.signOuts }
 
     /// What the callers were answered with.
     private final class Results: Sendable {

@@ -68,8 +68,8 @@ extension AccessTokenStateMachine {
         report(.init(.signedOut, waiters: waiters))
         var isUnderWay = false
         if case .signedOut = session { isUnderWay = indexOfForgetting(sessionEpoch) != nil }
-        // A load that ends the session which is ending already says nothing of a login that waits for that end.
-        if !isUnderWay || loads.isEmpty { signOuts += 1 }
+        // A load that ends its own session, which has ended already, says nothing of a login that comes after it.
+        if !runsInFormerSession(loads) { signOuts += 1 }
         if !isUnderWay {
             _ = endSession(because: .signedOut)
             forgettings.append(Forgetting(sessionEpoch: sessionEpoch))
@@ -82,6 +82,18 @@ extension AccessTokenStateMachine {
         // Of those before this one, none has a reason to begin that it did not have before.
         guard let epoch = startForgetting().last else { return .wait(cancelling: running) }
         return .forget(sessionEpoch: epoch, cancelling: running)
+    }
+
+    /// Whether a sign-out inside of these loads is about a former session, while another one has begun: that one goes on,
+    /// for it may be the next user's (O2).
+    package func isLateSignOut(inside loads: [Load.ID]) -> Bool {
+        if case .signedOut = session { return false }
+        return runsInFormerSession(loads)
+    }
+
+    /// Whether one of these loads is running still, and its session has ended.
+    private func runsInFormerSession(_ loads: [Load.ID]) -> Bool {
+        formerLoads.contains { loads.contains($0.load.id) && $0.load.id.sessionEpoch < sessionEpoch }
     }
 
     /// Returns the loads inside which the session's load ran, or would have run.
