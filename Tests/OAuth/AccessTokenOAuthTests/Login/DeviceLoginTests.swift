@@ -120,6 +120,10 @@ struct DeviceLoginTests {
             ([(400, #"{"status":400,"message":"invalid device code"}"#, nil)], "device_code_expired"),
             ([(403, #"{"error":{"message":"Device authorization code has expired."}}"#, nil)], "device_code_expired"),
             ([refusal("authorization_declined")], "access_denied"),
+            (
+                [(401, #"{"error":"invalid_client","error_description":"The secret has expired."}"#, nil)],
+                "invalid_client"
+            ),
             ([(302, "", nil)], "redirected_302"),
             ([(200, #"{"access_token":"A1","token_type":"mac"}"#, nil)], "unusable_token"),
         ] as [([(Int, String, String?)], String)]

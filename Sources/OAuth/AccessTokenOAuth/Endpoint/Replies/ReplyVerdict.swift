@@ -12,6 +12,7 @@ import Foundation
 /// | has a word for the user, or `suberror` or `error_subtype` beside `invalid_grant` | the user |
 /// | has a word for the end of a session | the end, unless its sentence speaks of a limit and of no dead token |
 /// | has a word of the device grant | what the word says |
+/// | has a sentence of the device grant, beside no word that blames the client or the request | what it says |
 /// | has a sentence for later | later |
 /// | has a sentence of a dead refresh token, beside no word that blames the client or the request | the end |
 /// | has a sentence for the user | the user |
@@ -26,7 +27,7 @@ struct ReplyVerdict: Hashable, Sendable {
     /// still handles another request, 420 of one that is asked too often, 425 (RFC 8470).
     private static let passing: Set = [409, 420, 423, 425]
 
-    /// Beside these, a sentence about a token speaks of the client's own, or of the request.
+    /// Beside these, a sentence about a token or a code speaks of the client's own, or of the request.
     private static let blaming: Set = ["invalid_client", "unsupported_grant_type", "invalid_scope", "invalid_target"]
 
     /// By these a `suberror` says that the refresh token itself is no good; any other one wants the user (Microsoft).
@@ -61,7 +62,7 @@ struct ReplyVerdict: Hashable, Sendable {
             return saysLater && !saysEnd ? ReplyVerdict(meaning: .later, word: end.word) : end
         }
         if let device = words.first(where: { $0.meaning.isOfDevice }) { return device }
-        if grant == .device, let meaning = sentences.lazy.compactMap(\.meaningForDevice).first {
+        if grant == .device, blame == nil, let meaning = sentences.lazy.compactMap(\.meaningForDevice).first {
             return ReplyVerdict(meaning: meaning, word: nil)
         }
         let word = words.first?.word ?? texts.ownWord

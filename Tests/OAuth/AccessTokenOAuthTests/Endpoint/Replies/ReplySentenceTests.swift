@@ -141,6 +141,15 @@ struct ReplySentenceTests {
         #expect(meaning(#"{"error":"invalid_token"}"#, 400, .other) == .mistake)
     }
 
+    /// Microsoft says so of a client whose secret has expired.
+    @Test func `of a device mean nothing beside a word that blames the client or the request`() {
+        let sentence = #""error_description":"The provided client secret keys for app 'x' are expired.""#
+        for word in ["invalid_client", "unsupported_grant_type", "invalid_scope", "invalid_target"] {
+            #expect(meaning(#"{"error":"\#(word)",\#(sentence)}"#, 401, .device) == .mistake)
+        }
+        #expect(meaning("{\(sentence)}", 400, .device) == .codeExpired)
+    }
+
     @Test func `have no place in a reply that only repeats the request`() {
         #expect(
             meaning(#"{"error":"invalid_client","request":{"grant_type":"refresh_token","refresh_token":"x"}}"#)
