@@ -46,8 +46,9 @@ public final class AsyncBearerSession: Sendable {
     ///   - bodyLimit: bytes of a reply that are read; more of them are ``BearerSessionError/bodyTooLong(limit:)``.
     ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always
     ///     may.
-    ///   - isRejected: recognises a reply that rejects the token: any 401, unless you say otherwise. A reply of another
-    ///     status whose ``BearerReply/error`` is `insufficient_scope` is none, whatever you say.
+    ///   - isRejected: recognises a reply that rejects the token: any 401, unless you say otherwise. A reply whose
+    ///     ``BearerReply/error`` is `insufficient_user_authentication` (RFC 9470) is none, whatever you say; nor is one of
+    ///     another status whose error is `insufficient_scope`.
     ///   - onRenewalPause: told when two renewals in a row changed nothing. For a minute, callers of that origin get a
     ///     rejection as it is, and no token is renewed for it.
     ///   - clock: wall clock.

@@ -35,8 +35,15 @@ public struct BearerReply: Sendable {
         ProofReply(status: status, body: body, at: now) { response.value(forHTTPHeaderField: $0) }
     }
 
-    /// Whether the token is good and not good enough (RFC 6750, section 3.1): the next token is no better.
-    var wantsOtherScope: Bool { status != 401 && error == "insufficient_scope" }
+    /// Whether the token is valid, and the resource wants another scope (RFC 6750, section 3.1) or another login
+    /// (RFC 9470, section 3): the next token is no better.
+    var tokenIsInsufficient: Bool {
+        switch error {
+        case "insufficient_scope": status != 401
+        case "insufficient_user_authentication": true
+        default: false
+        }
+    }
 }
 
 extension BearerReply: CustomStringConvertible, CustomReflectable {

@@ -218,7 +218,7 @@ final class BearerTransport: Sendable {
         let isSentAgain = request.httpBodyStream == nil
         // The server has looked at the proof, and not at the token.
         guard reply.aboutProof(at: proofClock.now).refusal == nil else { return .answer }
-        guard !reply.wantsOtherScope, rejections.isRejected(reply) else {
+        guard !reply.tokenIsInsufficient, rejections.isRejected(reply) else {
             // A server that is busy or fails has not looked at the token.
             if reply.status < 500, reply.status != 429 {
                 history.withLock { $0.accepted(token.value, at: place, isSentAgain: isSentAgain) }

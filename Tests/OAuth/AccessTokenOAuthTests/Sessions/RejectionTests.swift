@@ -75,6 +75,29 @@ struct RejectionTests {
         }
     }
 
+    /// RFC 9470, section 3: the next token would be of the same login.
+    @Test(arguments: SessionKind.allCases)
+    func `a 401 that asks for another login reaches the caller, costs no renewal, and does not pause the origin`(
+        kind: SessionKind
+    ) async throws {
+        let challenge = #"Bearer error="insufficient_user_authentication", max_age="300""#
+        try await withRotation(fields: ["WWW-Authenticate": challenge]) { _, path in
+            path.contains("transfer")
+        } _: { server, session, service in
+            let bearer = kind.session(
+                service,
+                origins: [try server.url],
+                onRenewalPause: { Issue.record("\($0)") }
+            )
+            for path in (0..<4).map({ "transfer/\($0)" }) {
+                let response = try await bearer.data(for: request(server, path)).1 as? HTTPURLResponse
+                #expect(response?.statusCode == 401)
+                #expect(response?.value(forHTTPHeaderField: "WWW-Authenticate") == challenge)
+            }
+            #expect(session.sent.isEmpty)
+        }
+    }
+
     @Test(
         arguments: [
             ("Bearer error=\"invalid_token\"", "invalid_token"),
