@@ -129,7 +129,7 @@ public struct LoginError: Error, Hashable, Sendable {
     /// The user said no, closed the window, or let the time pass: show the sign-in screen again, and no error.
     public var isDenied: Bool {
         switch reason {
-        case .refused(let code, _): code == "access_denied"
+        case .refused(let code, _): Self.meaning(of: code) == .denied
         case .windowClosed, .nobodyCameBack, .deviceCodeExpired: true
         default: false
         }
@@ -148,7 +148,7 @@ public struct LoginError: Error, Hashable, Sendable {
     /// The app or the server has to be configured otherwise.
     public var isConfigurationMistake: Bool {
         switch reason {
-        case .refused(let code, _): !isDenied && !isTransient && !Self.needsUser(code)
+        case .refused: !isDenied && !isTransient && !requiresInteraction
         case .unusable, .wrongIssuer, .badMetadata: true
         case .failed(_, let error): error.isConfigurationMistake
         default: false
@@ -157,7 +157,7 @@ public struct LoginError: Error, Hashable, Sendable {
 
     /// A login with `prompt=none` needs the user after all: begin one without that parameter (OpenID Connect).
     public var requiresInteraction: Bool {
-        if case .refused(let code, _) = reason { Self.needsUser(code) } else { false }
+        if case .refused(let code, _) = reason { Self.meaning(of: code) == .needsUser } else { false }
     }
 
     /// The server's code, such as `access_denied` or `invalid_scope`.
@@ -182,9 +182,7 @@ public struct LoginError: Error, Hashable, Sendable {
         }
     }
 
-    private static func needsUser(_ code: String) -> Bool {
-        ReplyWord.known(code, for: .other)?.meaning == .needsUser
-    }
+    private static func meaning(of code: String) -> ReplyMeaning? { ReplyWord.known(code, for: .other)?.meaning }
 
     /// Lets a pattern match any error, as a case would: `catch LoginError.foreignRedirect`.
     public static func ~= (pattern: LoginError, error: any Error) -> Bool { pattern == error as? LoginError }
@@ -275,11 +273,13 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
 
     private static func advice(for code: String) -> String {
         switch code {
-        case "access_denied": "access was denied, by the user or by the server (access_denied). Begin a new login."
         case "server_error", "temporarily_unavailable":
             "the server cannot answer at present (\(code)). Try again later."
         case "invalid_scope": "the server does not grant that scope (invalid_scope). Ask for another one, or for none."
-        case _ where needsUser(code): "the server needs the user (\(code)). Begin a login without prompt=none."
+        case _ where meaning(of: code) == .denied:
+            "access was denied, by the user or by the server (\(code)). Begin a new login."
+        case _ where meaning(of: code) == .needsUser:
+            "the server needs the user (\(code)). Begin a login without prompt=none."
         default: "the server refused with \(code). Check the request against the server's documentation."
         }
     }

@@ -166,7 +166,8 @@ struct AuthorizationCodeLoginTests {
     @Test(arguments: [
         ("access_denied", "denied"), ("server_error", "transient"), ("temporarily_unavailable", "transient"),
         ("invalid_scope", "configuration"), ("unauthorized_client", "configuration"), ("login_required", "interaction"),
-        ("made_up", "configuration"),
+        ("made_up", "configuration"), ("user_cancelled_authorize", "denied"), ("user_cancelled_login", "denied"),
+        ("authorization_declined", "denied"),
     ])
     func `says what to do about what the server refuses`(code: String, kind: String) throws {
         let login = try login()
@@ -182,6 +183,7 @@ struct AuthorizationCodeLoginTests {
         #expect(error.isConfigurationMistake == (kind == "configuration"))
         #expect(error.requiresInteraction == (kind == "interaction"))
         #expect(error.description.contains(code) && !error.description.contains("Because"))
+        #expect(error.description.contains("access was denied") == error.isDenied)
         #expect(!everythingShown(by: error).contains("Because"))
     }
 

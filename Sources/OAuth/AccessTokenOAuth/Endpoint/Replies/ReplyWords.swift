@@ -133,6 +133,8 @@ struct ReplyWord: Hashable, Sendable {
             "overloaded"
         )
         + words(.denied, "Microsoft, v2-oauth2-device-code", "authorization_declined")
+        + words(.denied, "LinkedIn, authorization-code-flow; Apple, told by others", "user_cancelled_authorize")
+        + words(.denied, "LinkedIn, authorization-code-flow", "user_cancelled_login")
         + words(.codeExpired, for: .device, "GitHub, authorizing-oauth-apps", "incorrect_device_code")
         + words(.codeExpired, for: .device, "Twitch, OpenAM, told by others", "code_expired", "invalid_device_code")
 }
