@@ -124,15 +124,20 @@ final class AuthorizationEndpoints: Sendable {
         return response
     }
 
-    /// RFC 7009, section 2.2: a token that is not known counts as revoked.
+    /// RFC 7009, section 2.1; by section 2.2, a token that is not known counts as revoked.
     private func answerRevocation(_ request: HTTPRequest) -> HTTPResponse {
-        guard let token = FormFields(request)?["token"] else { return rejected(400) }
-        let family = state.withLock { state -> Int? in
-            guard let family = state.ledger.revoke(token) else { return nil }
-            state.tally.revokedFamilies += 1
-            return family
+        guard let form = FormFields(request), let token = form["token"] else { return rejected(400) }
+        guard let client = client(of: request, form) else { return .failure(401, "invalid_client") }
+        let revocation = state.withLock { state in
+            let revocation = state.ledger.revoke(token, of: client.id)
+            if case .revoked = revocation { state.tally.revokedFamilies += 1 }
+            return revocation
         }
-        if let family { onEvent(.familyRevoked(family)) }
+        switch revocation {
+        case .refused: return .failure(400, "invalid_grant")
+        case .revoked(let family): onEvent(.familyRevoked(family))
+        case .unchanged: break
+        }
         return HTTPResponse(status: 200, json: "{}")
     }
 

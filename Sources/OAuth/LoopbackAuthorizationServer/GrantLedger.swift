@@ -18,6 +18,15 @@ struct GrantLedger {
         case refused
     }
 
+    /// What became of a token that a client revokes.
+    enum Revocation: Hashable {
+        case revoked(family: Int)
+        /// It is not known, or was revoked before.
+        case unchanged
+        /// It was issued to another client (RFC 6749, section 5.2).
+        case refused
+    }
+
     /// All tokens that descend from one sign-in.
     private struct Family {
         let clientID: String
@@ -94,11 +103,11 @@ struct GrantLedger {
         return !families[family - 1].isRevoked
     }
 
-    /// Revokes the family of a token, and says which it is, if that makes a difference.
-    mutating func revoke(_ token: String) -> Int? {
-        guard let name = names[token], !isRevoked(family: name.family) else { return nil }
-        families[name.family - 1].isRevoked = true
-        return name.family
+    /// Revokes the family of a token, for the client that the token was issued to.
+    mutating func revoke(_ token: String, of clientID: String) -> Revocation {
+        guard let family = names[token]?.family else { return .unchanged }
+        guard families[family - 1].clientID == clientID else { return .refused }
+        return revoke(family: family) ? .revoked(family: family) : .unchanged
     }
 
     /// Lets all access tokens issued so far run out now.

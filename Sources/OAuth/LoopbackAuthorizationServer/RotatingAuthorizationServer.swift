@@ -79,7 +79,7 @@ public final class RotatingAuthorizationServer: Sendable {
     /// Where a grant is exchanged for a pair of tokens.
     public var tokenEndpoint: URL { url(AuthorizationEndpoints.tokenPath) }
 
-    /// Where a token of either kind is revoked with its family (RFC 7009).
+    /// Where a client revokes a token of its own, of either kind, and the token's family (RFC 7009).
     public var revocationEndpoint: URL { url(AuthorizationEndpoints.revocationPath) }
 
     /// What an access token is for.

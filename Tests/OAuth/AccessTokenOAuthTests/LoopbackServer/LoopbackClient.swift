@@ -45,10 +45,14 @@ extension RotatingAuthorizationServer {
         return connection.finish()
     }
 
-    /// The answer to a form at the token endpoint.
-    func answer(toForm body: String, type: String = "application/x-www-form-urlencoded") throws -> String {
+    /// The answer to a form, at the token endpoint unless `path` says otherwise.
+    func answer(
+        toForm body: String,
+        at path: String = "/token",
+        type: String = "application/x-www-form-urlencoded"
+    ) throws -> String {
         try answer(
-            to: "POST /token HTTP/1.1\r\nContent-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            to: "POST \(path) HTTP/1.1\r\nContent-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         )
     }
 
@@ -59,8 +63,11 @@ extension RotatingAuthorizationServer {
     }
 
     static func form(_ refreshToken: String) -> String {
-        let token = refreshToken.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return "client_id=\(clientID)&grant_type=refresh_token&refresh_token=\(token)"
+        "client_id=\(clientID)&grant_type=refresh_token&refresh_token=\(encoded(refreshToken))"
+    }
+
+    static func encoded(_ token: String) -> String {
+        token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 
     /// Whether the resource serves this token.

@@ -79,6 +79,32 @@ struct RotationTests {
         }
     }
 
+    /// RFC 7009, section 2.1, with the codes of RFC 6749, section 5.2.
+    @Test(
+        arguments: [
+            ("client_id=shop&client_secret=right", nil), ("client_id=shop&client_secret=wrong", "invalid_client"),
+            ("client_id=shop", "invalid_client"), ("client_id=nobody", "invalid_client"), ("x=y", "invalid_client"),
+            ("client_id=other", "invalid_grant"),
+        ] as [(String, String?)]
+    )
+    func `only the client that a token was issued to revokes the token`(client: String, error: String?) async throws {
+        let clients: [AuthorizationServerClient] = [.confidential("shop", secret: "right"), .public("other")]
+        let server = try RotatingAuthorizationServer(clients: clients)
+        defer { server.stop() }
+        func answer(_ token: String) throws -> String {
+            try server.answer(toForm: "token=\(RotatingAuthorizationServer.encoded(token))&\(client)", at: "/revoke")
+        }
+        for keyPath in [\TokenPair.refreshToken, \.accessToken] {
+            let pair = server.signIn(clientID: "shop")
+            let answer = try answer(pair[keyPath: keyPath])
+            #expect(answer.hasSuffix(error.map { #"{"error":"\#($0)"}"# } ?? "{}"))
+            #expect(server.isRevoked(family: pair.refreshName.family) == (error == nil))
+            #expect(try server.serves(pair.accessToken) == (error != nil))
+        }
+        let status = error == "invalid_client" ? 401 : 200
+        #expect(try answer("made-up").hasPrefix("HTTP/1.1 \(status) "), "an unknown token counts as revoked")
+    }
+
     @Test func `of many requests with one token at a time one is served, and the session is lost`() async throws {
         // Long enough for all of them to be there before the first one is answered.
         try await withRotatingServer(latency: 0.2) { server throws in
