@@ -69,7 +69,9 @@ extension TokenEndpoint {
         let prover = try await prover?.inTurn(at: url, atMost: deadline * Self.longestTurn, by: clock)
         let now = clock.now
         let left = limit - abs(now.timeIntervalSince(since))
-        guard began == nil || left >= min(Self.shortestRest, limit / 2) else { throw OAuthError.timedOut }
+        guard began == nil || left >= min(Self.shortestRest, limit / 2) else {
+            throw OAuthError.timedOut(waitingFor: "what the request needs, such as a client assertion or a proof")
+        }
         var (request, secrets) = (made.request(to: url), made.secrets)
         let attempt = try prover?.attempt(for: "POST", url, at: now)
         if let attempt {

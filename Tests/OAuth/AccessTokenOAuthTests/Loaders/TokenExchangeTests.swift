@@ -267,6 +267,24 @@ struct TokenExchangeTests {
         }
     }
 
+    @Test func `a clock that is set while a renewal is made ends the load, which says that nothing was sent`()
+        async throws
+    {
+        try await withServer(ScriptedServer.rotating) { server in
+            let clock = ManualClock()
+            let client = ClientAuthentication.assertion(clientID: "app") {
+                clock.setWallClock(to: clock.now + 3600)
+                return "J"
+            }
+            let endpoint = try server.endpoint(clock: clock, authentication: client)
+            let loader = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Self.start))
+            let error = await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
+            #expect(error?.mayHaveBeenCarriedOut == false && error?.isTransient == true)
+            #expect(error?.description.contains("nothing was sent") == true)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func `a failure of the server right before a refusal is told, since the refusal does not say why`()
         async throws
     {
