@@ -92,7 +92,7 @@ struct KeychainCredentialStoreTests {
             await #expect(throws: CredentialStoreError.self) { try await store.reset() },
         ]
         for error in errors {
-            #expect(error?.isTransient == true)
+            #expect(error?.isTransient == (status != KeychainStatus.missingEntitlement))
             #expect(error?.description.contains("words for \(status) (\(status))") == true)
             #expect(advice.isEmpty || error?.description.contains(advice) == true)
         }

@@ -28,7 +28,7 @@ public import AccessTokenSynchronization
 /// **Concurrency** As with a ``FileCredentialStore`` in `lockFolder`. Have one store for an item in a process.
 ///
 /// **Failure** As of a ``FileCredentialStore``, and `unavailable` while the keychain refuses, as before the first
-/// unlock.
+/// unlock. That is transient, unless the program lacks an entitlement.
 public final class KeychainCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
@@ -142,7 +142,8 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
                 "; the program needs an entitlement to use the data protection keychain, and to use its access group"
             default: ""
             }
-        return .unavailable(at: place, "\(words) (\(status))\(next)")
+        let needsRepair = status == KeychainStatus.missingEntitlement
+        return .unavailable(at: place, "\(words) (\(status))\(next)", needsRepair: needsRepair)
     }
 }
 
