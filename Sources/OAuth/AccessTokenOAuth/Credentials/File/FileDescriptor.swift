@@ -172,7 +172,15 @@ struct SystemCallFailure: Error, CustomStringConvertible {
     }
 
     /// Whether it fails until a person changes permissions, or mounts the disk for writing.
-    var needsRepair: Bool { [EACCES, EPERM, EROFS].contains(code) }
+    var needsRepair: Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        // There, EPERM is also what `open` says of a protected file until the device is unlocked for the first time. An
+        // app that runs in the background before that has nothing to repair.
+        [EACCES, EROFS].contains(code)
+        #else
+        [EACCES, EPERM, EROFS].contains(code)
+        #endif
+    }
 
     var description: String {
         "\(call): \(unsafe String(cString: strerror(code))) (errno \(code))"
