@@ -224,4 +224,16 @@ struct SessionTableTests {
         story.userSignsOut(inside: 1)
         #expect(story.signOuts == signOuts + 1)
     }
+
+    @Test func `that the loader has forgotten is ended by no load of it once more`() {
+        var story = Story()
+        story.calls("Ann")
+        story.userSignsOut()
+        story.load(passesItsDeadline: 1)
+        let (signOuts, forgettings) = (story.signOuts, story.forgettings.count)
+        // A login may have stored its credential.
+        story.userSignsOut(inside: 1)
+        #expect(story.signOuts == signOuts)
+        #expect(story.forgettings.count == forgettings)
+    }
 }

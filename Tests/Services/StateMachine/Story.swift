@@ -126,6 +126,7 @@ struct Story {
     /// - Parameter load: the load inside which the user does so.
     mutating func userSignsOut(inside load: Int? = nil, then done: @escaping @Sendable () -> Void = {}) {
         let loads = load.flatMap(started).map { [$0.id] } ?? []
+        guard !machine.isLateSignOut(inside: loads) else { return done() }
         let action = machine.signOut(inside: loads, waiters: waiters.count, then: done)
         answerAll(.failure(AccessTokenError.signedOut))
         switch action {

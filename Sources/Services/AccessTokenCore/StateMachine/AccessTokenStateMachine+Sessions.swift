@@ -84,16 +84,21 @@ extension AccessTokenStateMachine {
         return .forget(sessionEpoch: epoch, cancelling: running)
     }
 
-    /// Whether a sign-out inside of these loads is about a former session, while another one has begun: that one goes on,
-    /// for it may be the next user's (O2).
+    /// Whether a sign-out inside of these loads ends nothing: it is about a former session that the loader has forgotten,
+    /// or that another one has replaced, which may be the next user's (O2).
+    ///
+    /// A login may have stored the next session's credential already.
     package func isLateSignOut(inside loads: [Load.ID]) -> Bool {
-        if case .signedOut = session { return false }
+        if case .signedOut = session, indexOfForgetting(sessionEpoch) != nil { return false }
         return runsInFormerSession(loads)
     }
 
-    /// Whether one of these loads is running still, and its session has ended.
+    /// Whether the innermost of these loads is running still, and its session has ended.
     private func runsInFormerSession(_ loads: [Load.ID]) -> Bool {
-        formerLoads.contains { loads.contains($0.load.id) && $0.load.id.sessionEpoch < sessionEpoch }
+        guard let load = loads.last(where: { $0.service == service }), load.sessionEpoch < sessionEpoch else {
+            return false
+        }
+        return formerLoads.contains { $0.load.id == load }
     }
 
     /// Returns the loads inside which the session's load ran, or would have run.
