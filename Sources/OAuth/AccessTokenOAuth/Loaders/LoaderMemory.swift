@@ -154,6 +154,11 @@ final class SharedLoaderMemory: Sendable {
     private struct Entry: Sendable {
         // Swift 6.2.0 to 6.2.2 have no `weak let`.
         weak var memory: SharedLoaderMemory?
+        /// The store whose identity is the key.
+        ///
+        /// An account keeps a memory for its next service. The store may be freed meanwhile, and another one may be
+        /// made at its address.
+        weak var object: (any CredentialStore & AnyObject)?
         let identity: ObjectIdentifier
     }
 
@@ -183,20 +188,22 @@ final class SharedLoaderMemory: Sendable {
     static func of(_ store: any CredentialStore) -> SharedLoaderMemory {
         if let store = store as? any PlacedCredentialStore {
             return of(.place(ExactString(store.memoryName)), store)
-        } else if type(of: store) is any AnyObject.Type {
-            // A loader keeps its store as long as its memory: no other store has this identity meanwhile.
-            let key = Key.object(ObjectIdentifier(store as AnyObject))
-            return AccountMemories.memory(of: store) { of(key, store) }
+        } else if type(of: store) is any AnyObject.Type, let object = store as? any CredentialStore & AnyObject {
+            return AccountMemories.memory(of: store) { of(.object(ObjectIdentifier(object)), store, object) }
         } else {
             return AccountMemories.memory(of: store) { SharedLoaderMemory(key: nil, store) }
         }
     }
 
-    private static func of(_ key: Key, _ store: any CredentialStore) -> SharedLoaderMemory {
+    private static func of(
+        _ key: Key,
+        _ store: any CredentialStore,
+        _ object: (any CredentialStore & AnyObject)? = nil
+    ) -> SharedLoaderMemory {
         known.withLock { known in
-            if let entry = known[key], let memory = entry.memory { return memory }
+            if let entry = known[key], let memory = entry.memory, entry.object === object { return memory }
             let memory = SharedLoaderMemory(key: key, store)
-            known[key] = Entry(memory: memory, identity: ObjectIdentifier(memory))
+            known[key] = Entry(memory: memory, object: object, identity: ObjectIdentifier(memory))
             return memory
         }
     }

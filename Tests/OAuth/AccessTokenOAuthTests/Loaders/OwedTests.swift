@@ -226,6 +226,14 @@ struct OwedTests {
         }
     }
 
+    /// An account keeps a memory that may outlive its store; the next store is often where that one was.
+    @Test func `a memory that outlives its store is not that of another store at the same address`() {
+        let base = TroubledStore(nil)
+        let kept = SharedLoaderMemory.of(Object(base))
+        let stores = (0..<100).map { _ in Object(base) }
+        #expect(!stores.contains { SharedLoaderMemory.of($0) === kept })
+    }
+
     // MARK: Paid without a load
 
     @Test func `a credential is saved by itself when the store is back, and the loader goes then`() async throws {
