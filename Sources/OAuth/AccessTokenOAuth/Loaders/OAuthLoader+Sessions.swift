@@ -208,7 +208,11 @@ extension OAuthLoader {
                 }
                 let storeError = error as? CredentialStoreError
                 if storeError?.isUnreadable == true || storeError?.isInsecure == true {
-                    return await reset(after: error, revocable())
+                    do {
+                        if try await isRemovedUnread(after: error) { return (revocable(), nil, error) }
+                    } catch {
+                        return (revocable(), error, error)
+                    }
                 }
                 // This process removes it later.
                 if attempt == Self.mostRemovals || storeError == .busy { return (revocable(), error, nil) }
@@ -217,18 +221,16 @@ extension OAuthLoader {
         return (revocable(), nil, nil)
     }
 
-    /// What cannot be read now may be readable later, and the session would be back.
-    private func reset(
-        after error: any Error,
-        _ revocable: Credential?
-    ) async -> (revocable: Credential?, left: (any Error)?, unread: (any Error)?) {
-        guard let store = store as? any PlacedCredentialStore else { return (revocable, error, error) }
-        do {
-            try await store.reset(evenIfReadable: false)
-            memory.withLock { $0.ended = nil }
-            return (revocable, nil, error)
-        } catch {
-            return (revocable, error, error)
+    /// Removes what cannot be read now: it may be readable later, and the session would be back.
+    ///
+    /// - Returns: whether the session is gone. A record that can be read again meanwhile was not removed.
+    private func isRemovedUnread(after error: any Error) async throws -> Bool {
+        guard let store = store as? any PlacedCredentialStore else { throw error }
+        try await store.reset(evenIfReadable: false)
+        let record = try await store.load()
+        return memory.withLock { memory in
+            memory.forgetEnded(by: record)
+            return memory.ended == nil
         }
     }
 

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing
@@ -192,6 +193,30 @@ struct SignOutTests {
         #expect(unheard.all.map { ($0 as? CredentialStoreError)?.isUnreadable } == [isDamaged])
         #expect(try await store.load() == nil)
         #expect(try place.text != text)
+    }
+
+    @Test(arguments: [1, 2])
+    func `removes also what can be read again when it would be removed unread`(failures: Int) async throws {
+        try await withServer(replying: 200) { server in
+            let place = TemporaryFolder()
+            let failuresLeft = Locked(0)
+            let seal = CredentialSeal {
+                $0
+            } open: { data in
+                let hasKey = failuresLeft.withLock { left in
+                    left -= 1
+                    return left < 0
+                }
+                guard hasKey else { throw TroubledStore.Trouble() }
+                return data
+            }
+            let store = FileCredentialStore(folder: place.session, seal: seal)
+            try await store.update { _ in .replace(start) }
+            failuresLeft.withLock { $0 = failures }
+            try await OAuthLoader(endpoint: try server.endpoint(), store: store).endSession()
+            #expect(try await store.load() == nil)
+            #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
+        }
     }
 
     @Test func `revokes what is stored, and not what was issued before a peer renewed it`() async throws {
