@@ -110,7 +110,8 @@ struct LoaderMemory: Sendable {
         }
         guard let unsaved, !unsaved.belongs(on: record) else { return nil }
         self.unsaved = nil
-        // In a newer record it may be that record's family.
+        // The newer record may be of the same grant at the server, even if it is of another sign-in. A revocation could
+        // end that session.
         return record == nil ? unsaved.credential : nil
     }
 
