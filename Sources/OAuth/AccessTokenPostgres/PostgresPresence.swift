@@ -238,8 +238,16 @@ final class PostgresPresence: Sendable {
 
     /// Tells listeners whose session has ended, by what was notified; a new connection has missed what came before.
     private func hear(by connection: isolated PostgresConnection) throws(PostgresFailure) {
-        let (isWanted, isListening) = state.withLock { (!$0.listeners.isEmpty, $0.isListening) }
-        guard isWanted else { return }
+        let (isWanted, isListening) = state.withLock { state in
+            // The next one who listens asks for what is thrown away here.
+            if state.listeners.isEmpty { state.isListening = false }
+            return (!state.listeners.isEmpty, state.isListening)
+        }
+        guard isWanted else {
+            // The connection would keep them for as long as a body is inside.
+            _ = connection.takeNotifications()
+            return
+        }
         if !isListening {
             try table.listen(by: connection)
             state.withLock { state in

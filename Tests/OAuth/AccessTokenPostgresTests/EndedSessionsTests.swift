@@ -207,6 +207,52 @@ struct EndedSessionsTests {
         await watch.value
     }
 
+    /// The connection stays as long as a body is inside.
+    @Test func `are forgotten while nobody listens, and the next one who listens is told what was missed`()
+        async throws
+    {
+        let clock = ManualClock()
+        let presence = database.stores(clock: clock).presence
+        try await presence.begin { false }
+        func look() async {
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: PostgresPresence.pulse)
+            await yieldUntil { clock.pendingTimers == 1 }
+        }
+        let isListening = Event()
+        let first = presence.listen {
+            false
+        } asking: { _ in
+            isListening.happen()
+            return []
+        } _: { _ in
+        }
+        await look()
+        await isListening.wait()
+        presence.stopListening(first)
+        // Names of other tests may be told as well.
+        let (user, missed) = ("\(database.application) 1", "\(database.application) 2")
+        for change in [.replace(server.signIn(user)), .remove] as [CredentialChange] {
+            try await database.stores().store(for: user).update { _ in change }
+        }
+        await look()
+        let told = Locked<Set<String>>([])
+        let isTold = Event()
+        let second = presence.listen {
+            false
+        } asking: { _ in
+            [missed]
+        } _: { name in
+            told.withLock { _ = $0.insert(name) }
+            if name == missed { isTold.happen() }
+        }
+        await look()
+        await isTold.wait()
+        #expect(!told.withLock { $0.contains(user) })
+        presence.stopListening(second)
+        presence.end()
+    }
+
     @Test func `cost no connection when nobody listens any more`() async throws {
         let stores = database.stores()
         try await stores.store(for: "user").update { _ in .replace(server.signIn("user")) }
