@@ -69,6 +69,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         case waitsOnWhenCancelled, printsSecrets
         case staysLockedAfterACancellation, keepsWaitersOutAfterARemoval, keepsWaitersOutAfterAnError
         case staysLockedAfterATimeOut, staysLockedAfterACancelledWait
+        case loadStopsAtAnUpdate, updateFailsBesideALoad
     }
 
     private struct WrappedError: Error {}
@@ -78,6 +79,8 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     private let mutex: AsyncMutex
     private let waitLimit: TimeInterval
     private let memory = Locked<CredentialRecord?>(nil)
+    /// How many loads are running.
+    private let loads = Locked(0)
     /// How many updates wait or are inside.
     private let updates = Locked(0)
     /// Whether somebody who has left is the next in the queue: nobody gives back what comes to that place.
@@ -106,6 +109,15 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         if bug == .remembersWhatItRead, let record = memory.withLock({ $0 }) { return record }
         let record = record
         memory.withLock { $0 = record }
+        if bug == .loadStopsAtAnUpdate || bug == .updateFailsBesideALoad {
+            loads.withLock { $0 += 1 }
+            defer { loads.withLock { $0 -= 1 } }
+            // Longer than an update takes: nearly each load meets one.
+            for _ in 0..<1000 { await Task.yield() }
+            if bug == .loadStopsAtAnUpdate, record != self.record {
+                await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            }
+        }
         return record
     }
 
@@ -125,6 +137,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         let version = disk.stored.withLock { $0.version }
         do {
             var change = try await body(old)
+            if bug == .updateFailsBesideALoad, loads.withLock({ $0 > 0 }) { throw CredentialStoreError.busy }
             if bug == .runsTheBodyTwice { change = try await body(old) }
             if bug == .losesWhatIsCancelled { try Task.checkCancellation() }
             let isNewer = disk.stored.withLock { $0.version != version }

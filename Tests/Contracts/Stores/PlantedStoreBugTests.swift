@@ -1,4 +1,5 @@
 import CredentialStoreContract
+import Dispatch
 import TestSupport
 import Testing
 
@@ -22,6 +23,7 @@ struct PlantedStoreBugTests {
         .staysLockedAfterACancellation: ["E5"], .keepsWaitersOutAfterARemoval: ["E5"],
         .keepsWaitersOutAfterAnError: ["F2"],
         .staysLockedAfterATimeOut: ["W4"], .staysLockedAfterACancelledWait: ["X3"],
+        .loadStopsAtAnUpdate: ["R2"], .updateFailsBesideALoad: ["R2"],
     ]
 
     private static func subject(_ bug: BuggyStore.Bug?) -> StoreSubject {
@@ -43,6 +45,17 @@ struct PlantedStoreBugTests {
         let clauses = StoreContract.clauses.some(including: broken, toTry: bug.rawValue)
         let report = await StoreContract.verify(Self.subject(bug), clauses: clauses, timeLimit: 2, onProgress: nil)
         #expect(report.brokenIDs == broken && !broken.isEmpty, "\(bug): \(report)")
+    }
+
+    @Test func `a store whose update fails is let go of, and read no more`() async {
+        let stores = DispatchGroup()
+        let subject = StoreSubject("a small store", features: [.openings, .waitLimit]) {
+            CountedStore(BuggyStore($0, bug: .updateFailsBesideALoad), among: stores)
+        }
+        let clauses = StoreContract.clauses.filter { ["K1", "R2"].contains($0.id) }
+        let report = await StoreContract.verify(subject, clauses: clauses, timeLimit: 2, onProgress: nil)
+        #expect(report.brokenIDs == ["R2"], "\(report)")
+        await withCheckedContinuation { ended in stores.notify(queue: .global()) { ended.resume() } }
     }
 
     @Test func `every clause has a planted bug`() {
@@ -68,4 +81,20 @@ struct PlantedStoreBugTests {
         #expect("\(report)".contains("no route"))
         #expect(report.notJudged.count == StoreContract.clauses.count - 1)
     }
+}
+
+/// A store that is in a group for as long as somebody holds it.
+private final class CountedStore: CredentialStore {
+    private let base: BuggyStore
+    private let stores: DispatchGroup
+
+    init(_ base: BuggyStore, among stores: DispatchGroup) {
+        (self.base, self.stores) = (base, stores)
+        stores.enter()
+    }
+
+    deinit { stores.leave() }
+
+    func load() async throws -> CredentialRecord? { try await base.load() }
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { try await base.update(body) }
 }

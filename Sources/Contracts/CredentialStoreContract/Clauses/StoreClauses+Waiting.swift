@@ -27,9 +27,9 @@ extension StoreContract {
         ) { run in
             try await run.save("0")
             let isOver = Locked(false)
+            defer { isOver.withLock { $0 = true } }
             let changes = Locked(0)
-            let reading = Lane("the reader").start { () -> String? in
-                defer { isOver.withLock { $0 = true } }
+            let read: @Sendable () async -> String? = {
                 var last = 0
                 while !isOver.withLock({ $0 }) {
                     let record: CredentialRecord?
@@ -45,6 +45,13 @@ extension StoreContract {
                 }
                 return nil
             }
+            let found = Locked<String??>(nil)
+            Lane("the reader").start {
+                let wrong = await read()
+                isOver.withLock { $0 = true }
+                found.withLock { $0 = .some(wrong) }
+                run.log.check()
+            }
             var updates = 0
             // On a busy machine the reader may not run for many updates. A store whose versions stand still has an end
             // too.
@@ -53,7 +60,9 @@ extension StoreContract {
                 try await run.save("\(updates)")
             }
             isOver.withLock { $0 = true }
-            let wrong = await reading.value
+            guard try await run.wait(until: { found.withLock { $0 != nil } }), let wrong = found.withLock({ $0 }) else {
+                throw run.violation("load beside updates to return", "it does not")
+            }
             try run.expect(wrong == nil, "whole records, each as new as the one before", observed: wrong ?? "")
         },
 
