@@ -14,6 +14,8 @@ final class SharedDisk: Sendable {
     let passingMutex: Locked<AsyncMutex>
     /// Who is inside.
     let holds = Locked<[Hold]>([])
+    /// The same, for threads that wait until nobody is.
+    let inside = DispatchGroup()
 
     private init(_ mutex: AsyncMutex) {
         self.mutex = mutex
@@ -69,7 +71,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         case waitsOnWhenCancelled, printsSecrets
         case staysLockedAfterACancellation, keepsWaitersOutAfterARemoval, keepsWaitersOutAfterAnError
         case staysLockedAfterATimeOut, staysLockedAfterACancelledWait
-        case loadStopsAtAnUpdate, updateFailsBesideALoad
+        case loadStopsAtAnUpdate, updateFailsBesideALoad, cancellationWaitsForTheHolder
     }
 
     private struct WrappedError: Error {}
@@ -170,6 +172,12 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         case .blocksThreads: try waitOnThread()
         case .waitsOnWhenCancelled: try await Task.detached { _ = try await mutex.lock() }.value
+        case .cancellationWaitsForTheHolder:
+            _ = try await withTaskCancellationHandler {
+                try await mutex.lock()
+            } onCancel: {
+                disk.inside.wait()
+            }
         default:
             do { try await mutex.lock() } catch {
                 let isCancelled = error is CancellationError
@@ -180,6 +188,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             }
         }
         let hold = Hold(mutex)
+        disk.inside.enter()
         disk.holds.withLock { $0.append(hold) }
         return hold
     }
@@ -198,6 +207,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     private func leave(_ hold: Hold) {
         updates.withLock { $0 -= 1 }
         disk.holds.withLock { $0.removeAll { $0 === hold } }
+        disk.inside.leave()
         if bug == .dropsItsLock { replacePassingMutex() }
         if !hasDeadPlace.withLock({ $0 }) { hold.end() }
     }

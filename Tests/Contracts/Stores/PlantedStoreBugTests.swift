@@ -23,7 +23,7 @@ struct PlantedStoreBugTests {
         .staysLockedAfterACancellation: ["E5"], .keepsWaitersOutAfterARemoval: ["E5"],
         .keepsWaitersOutAfterAnError: ["F2"],
         .staysLockedAfterATimeOut: ["W4"], .staysLockedAfterACancelledWait: ["X3"],
-        .loadStopsAtAnUpdate: ["R2"], .updateFailsBesideALoad: ["R2"],
+        .loadStopsAtAnUpdate: ["R2"], .updateFailsBesideALoad: ["R2"], .cancellationWaitsForTheHolder: ["X2", "X3"],
     ]
 
     private static func subject(_ bug: BuggyStore.Bug?) -> StoreSubject {

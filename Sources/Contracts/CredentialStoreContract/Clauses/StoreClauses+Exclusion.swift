@@ -66,7 +66,7 @@ extension StoreContract {
                 let holder = try await run.holder(change)
                 let waiters = (1...10).map { run.start("waiter \($0)", .replace(run.credential("\($0)"))) }
                 await run.giveTime()
-                if isCancelled { holder.cancel() }
+                if isCancelled { try await run.cancel(holder) }
                 _ = try await run.result(of: holder)
                 for waiter in waiters { try await run.record(of: waiter) }
             }

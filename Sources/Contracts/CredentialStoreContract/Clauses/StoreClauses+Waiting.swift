@@ -149,7 +149,7 @@ extension StoreContract {
             resembles: "ktor PR #5193: a cancellation loses the rotated token"
         ) { run in
             let holder = try await run.holder(.replace(run.credential("A")))
-            holder.cancel()
+            try await run.cancel(holder)
             try await run.expectExclusion(of: holder)
             _ = try await run.record(of: holder)
             try run.expect(try await run.load(), is: "A", from: "load")
@@ -165,7 +165,7 @@ extension StoreContract {
             let holder = try await run.holder()
             let waiter = run.start("the waiter", .keep)
             await run.giveTime()
-            waiter.cancel()
+            try await run.cancel(waiter)
             try await run.expect(waiter, endsWith: "CancellationError") { $0 is CancellationError }
             try await run.expectExclusion(of: holder)
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
@@ -180,7 +180,7 @@ extension StoreContract {
             let holder = try await run.holder()
             let waiter = run.start("the waiter", .keep)
             await run.giveTime()
-            waiter.cancel()
+            try await run.cancel(waiter)
             await run.comes { waiter.result != nil }
             _ = try await run.result(of: holder)
             try await run.update(.keep)

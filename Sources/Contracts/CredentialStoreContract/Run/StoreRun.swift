@@ -46,10 +46,9 @@ package final class StoreRun: ScenarioRun {
 
     /// Lets go of everybody who is inside, and removes what a store has left on disk.
     package func end() {
-        for call in state.withLock({ $0.calls }) {
-            call.letGo()
-            call.cancel()
-        }
+        let calls = state.withLock { $0.calls }
+        for call in calls { call.letGo() }
+        for call in calls where call.result == nil { Lane("cancel").run { call.cancel() } }
         try? FileManager.default.removeItem(at: fixture.folder)
     }
 
@@ -164,6 +163,11 @@ package final class StoreRun: ScenarioRun {
             throw violation("\(call.name) to end", situation(of: call))
         }
         return result
+    }
+
+    /// On a lane: the store's cancellation handlers run there.
+    func cancel(_ call: UpdateCall) async throws {
+        try await value(of: "cancelling \(call.name)", on: Lane("cancel")) { call.cancel() }
     }
 
     private func enters(_ call: UpdateCall, _ record: CredentialRecord?) {
@@ -295,6 +299,7 @@ final class UpdateCall: Sendable {
     func letGo() { exit.continuation.finish() }
     /// Holds the body until the scenario lets it go on, or cancels the call.
     func waitAtExit() async { for await _ in exit.stream {} }
+    /// Runs the store's cancellation handlers here.
     func cancel() { state.withLock { $0.task }?.cancel() }
 }
 
