@@ -81,7 +81,7 @@ extension ServiceContract {
         let callers = try await run.calls(3, refresh: isForced)
         let loader = run.fixture.loader
         // A service may let the new session's load wait until the former one has ended.
-        if isForced, await !run.comes({ loader.loads.count > 1 }) { return }
+        if silentLoad.judge == .s5, await !run.comes({ loader.loads.count > 1 }) { return }
         _ = try await run.given(silentLoad.judge) { try await run.nextLoad() }
         await run.waitUntilTimerRuns()
         await run.settle()

@@ -194,8 +194,8 @@ extension ServiceContract {
     ) { run, situation in
         let (reason, isLate) = (situation.base.reason, situation.base.isLate)
         if !isLate { try run.takeForGranted(.f5) }
-        try await expectNewerLoadToStay(run, whenOlderEndsWith: isLate ? .success(run.token("late T")) : .failed) {
-            run in
+        let result = isLate ? .success(run.token("late T")) : LoadResult.failed
+        try await expectNewerLoadToStay(run, whenOlderEndsWith: result) { run in
             run.use(situation.loader)
             try await run.call("caller of the former session")
             let older = try await run.firstLoad()
@@ -208,7 +208,14 @@ extension ServiceContract {
                 if let end = reason { try await run.end(token, by: end) }
                 let leader = try await run.call("leader of the new session", refresh: reason == nil)
                 if let end = reason { try await run.expectNobody(of: [leader], gets: (token, end)) }
-                return (older, leader, try await run.expectLoad(for: leader))
+                let loader = run.fixture.loader
+                if await run.comes({ !leader.answers.isEmpty || loader.loads.count > 1 }) {
+                    return (older, leader, try await run.expectLoad(for: leader))
+                }
+                // A service may let the new session's load wait until the former one has ended.
+                try await run.answer(older, result)
+                try await run.expectLoad(for: leader)
+                return nil
             }
         }
     }
@@ -288,19 +295,21 @@ extension ServiceContract {
     ///
     /// A service that breaks S1 may share loads now and then. Only if the next caller joins where the older load goes
     /// on, three times in a row, it is the end of that load that counts.
+    ///
+    /// - Parameter begin: returns `nil` if the newer load may rightly wait until the older one has ended.
     private static func expectNewerLoadToStay(
         _ run: ClauseRun,
         whenOlderEndsWith result: LoadResult,
-        _ begin: (ClauseRun) async throws -> TwoLoads
+        _ begin: (ClauseRun) async throws -> TwoLoads?
     ) async throws {
         for _ in 0..<(run.conditions.broken.contains(.s1) ? 3 : 0) {
             let twin = run.twin()
             defer { twin.end() }
             try await twin.begin()
-            let loads = try await begin(twin)
+            guard let loads = try await begin(twin) else { return }
             try await twin.leaving(to: .s1) { try await expectToJoin(twin, loads) }
         }
-        let loads = try await begin(run)
+        guard let loads = try await begin(run) else { return }
         try await run.answer(loads.older, result)
         try await expectToJoin(run, loads)
     }

@@ -1,0 +1,96 @@
+import AccessTokenAdapters
+import AccessTokenContract
+import AccessTokenSynchronization
+import BuggyServices
+import Foundation
+import TestSupport
+import Testing
+
+/// What right services do, and clauses once accused them for.
+@Suite("No clause accuses a service", .takesTurnsToWait, .endsHangs)
+struct RightServiceTests {
+    private static let features: ContractFeatures = [
+        .expiry, .invalidation, .signOut, .signIn, .loadDeadline, .callbackLoader, .forcedRefresh, .currentToken,
+    ]
+
+    private static func subject(
+        _ name: String,
+        make: @escaping @Sendable (ContractFixture) -> BuggyService
+    ) -> ContractSubject {
+        ContractSubject(name, features: features) { fixture in
+            let service = make(fixture)
+            return .callback(
+                service,
+                refresh: { service.refreshToken(then: $0) },
+                signIn: { service.signIn($0) },
+                currentToken: { service.currentToken }
+            )
+        }
+    }
+
+    @Test func `that lets the load of a new session wait until the load of the former session has ended`() async {
+        let subject = Self.subject("two loads never overlap") { fixture in
+            BuggyService(
+                loader: OneByOneLoader(fixture),
+                policy: fixture.policy,
+                clock: fixture.clock,
+                handlerQueue: fixture.handlerQueue,
+                bug: nil
+            )
+        }
+        let report = await subject.report()
+        #expect(report.isKept, "\(report)")
+    }
+}
+
+/// Begins no load before the one ahead of it has ended, or has passed its deadline.
+private final class OneByOneLoader: AccessTokenLoader {
+    private struct State {
+        var isLoading = false
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let base: ControlledLoader
+    private let clock: ManualClock
+    private let deadline: TimeInterval?
+    private let state = Locked(State())
+
+    init(_ fixture: ContractFixture) {
+        (base, clock, deadline) = (fixture.loader, fixture.clock, fixture.policy.loadDeadline)
+    }
+
+    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+        let begin = { @Sendable [self] in
+            let hasEnded = Locked(false)
+            let end = { @Sendable [self] in
+                let isFirst = hasEnded.withLock { hasEnded in
+                    defer { hasEnded = true }
+                    return !hasEnded
+                }
+                if isFirst { next() }
+            }
+            let timer = deadline.map { clock.schedule(after: $0, end) }
+            base.load(replacing: old) { result in
+                timer?.cancel()
+                handler(result)
+                end()
+            }
+        }
+        let isFree = state.withLock { state in
+            defer { state.isLoading = true }
+            if state.isLoading { state.waiting.append(begin) }
+            return !state.isLoading
+        }
+        if isFree { begin() }
+    }
+
+    func signOut(then done: @escaping @Sendable () -> Void) { base.signOut(then: done) }
+
+    private func next() {
+        let begin = state.withLock { state -> (@Sendable () -> Void)? in
+            state.isLoading = !state.waiting.isEmpty
+            return state.isLoading ? state.waiting.removeFirst() : nil
+        }
+        begin?()
+    }
+}
