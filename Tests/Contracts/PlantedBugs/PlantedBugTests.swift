@@ -176,6 +176,28 @@ struct PlantedBugTests {
         #expect(report.isKept, "\(report)")
     }
 
+    enum ForcedCall: CaseIterable { case isRecognised, joinsTheLoad, loads }
+
+    @Test(arguments: ForcedCall.allCases)
+    func `a forced call that does not look whether it is made inside the load gets no error`(_ call: ForcedCall) async {
+        let features: ContractFeatures = [.asyncCallers, .loaderRecognition, .forcedRefresh]
+        let subject = ContractSubject("recognises calls", features: features) { fixture in
+            let service = AsyncAccessTokenService(loader: fixture.loader)
+            return .awaiting {
+                try await service.token()
+            } refresh: {
+                switch call {
+                case .isRecognised: try await service.token()
+                // A detached task has none of the task-local values by which the service recognises its loader.
+                case .joinsTheLoad: try await Task.detached { try await service.token() }.value
+                case .loads: try await fixture.loader.load(replacing: nil)
+                }
+            }
+        }
+        let report = await subject.report(on: "L1", "R1", "R2", timeLimit: Self.timeLimit)
+        Self.expect(report, breaks: call == .isRecognised ? [] : ["R1"])
+    }
+
     @Test func `every clause has a planted bug`() {
         let tables = Self.bugs.values + Array(Self.actorBugs.values) + Self.others.map(\.broken)
         let caught = Set(tables.joined() + Self.awaits.map(\.clause) + [SlowStoreTests.clause])

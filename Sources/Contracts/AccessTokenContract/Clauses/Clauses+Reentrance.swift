@@ -144,9 +144,10 @@ extension ServiceContract {
         "answer a loader that asks its own service for a token with an error, not with a deadlock",
         intent: "a loader that sends its request through the app's own session waits for itself",
         remedy: "remember that the present code is inside a load, in a task-local value or on the loader's queue",
-        needs: .loaderRecognition
-    ) { run in
-        try await run.expectFailure(loaderAsks(run))
+        needs: .loaderRecognition,
+        situations: LoaderCall.all
+    ) { run, call in
+        try await run.expectFailure(loaderAsks(run, refresh: call == .refresh))
     }
 
     static let r2 = ContractClause(
@@ -271,17 +272,29 @@ extension ServiceContract {
 
     // MARK: R1, R2
 
+    /// What a loader asks for.
+    private enum LoaderCall: String, ClauseSituation {
+        case retrieve = "the loader asks for a token"
+        case refresh = "the loader asks for another token"
+
+        static func all(_ features: ContractFeatures) -> [LoaderCall] {
+            features.contains(.forcedRefresh) ? [.retrieve, .refresh] : [.retrieve]
+        }
+    }
+
     /// A caller inside the load: within the loader's call, or in its task.
-    private static func loaderAsks(_ run: ClauseRun) async throws -> Caller {
+    private static func loaderAsks(_ run: ClauseRun, refresh: Bool = false) async throws -> Caller {
         let asking = Locked<Caller?>(nil)
         let ask: @Sendable () -> Caller = {
-            let caller = run.callInside("the loader", insideLoad: true)
+            let caller = run.callInside("the loader", refresh: refresh, insideLoad: true)
             asking.withLock { $0 = caller }
             run.log.check()
             return caller
         }
-        run.fixture.loader.insideLoad { _ in _ = ask() }
-        run.fixture.loader.duringLoad { _ in
+        // A service that loads for such a call would do so without end.
+        run.fixture.loader.insideLoad { if $0.number == 1 { _ = ask() } }
+        run.fixture.loader.duringLoad { load in
+            guard load.number == 1 else { return }
             let caller = ask()
             await run.comes { !caller.answers.isEmpty }
         }
