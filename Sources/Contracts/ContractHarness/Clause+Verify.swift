@@ -36,6 +36,11 @@ package struct NotJudged: Error {
     }
 }
 
+/// The subject may rightly leave out what the scenario needs: the situation says nothing.
+package struct Excused: Error {
+    package init() {}
+}
+
 /// The subject did what it owed after its time limit, and is given a longer one.
 package struct SlowSubject: Error {
     package init() {}

@@ -161,6 +161,8 @@ extension Clause where Subject: VerifiedSubject {
             try await run.begin()
             do { try await scenario(run) } catch let violation as ContractViolation { throw run.excuse(violation) }
             return .success(nil)
+        } catch is Excused {
+            return .success(nil)
         } catch let left as NotJudged where context.conditions.broken.contains(left.judge) {
             return .success(LeftOutSituation(context, left))
         } catch {

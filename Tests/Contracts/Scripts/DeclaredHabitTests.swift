@@ -18,6 +18,8 @@ struct DeclaredHabitTests {
         case rejectionsLoad
         /// After five loads each caller is refused.
         case refusesAfterFiveLoads
+        /// For half a minute the error of a load is the answer to all callers.
+        case keepsFailures
         /// Only what a closure of the subject begins ends it: nothing has changed when it returns.
         case signOutOnlyBegins, signInOnlyBegins, rejectionOnlyBegins
     }
@@ -45,6 +47,7 @@ struct DeclaredHabitTests {
                 bug: nil
             )
             if habit == .refusalEndsSession { loader.whenRefused { service.signOut {} } }
+            let failure = Locked<(error: any Error, until: Date)?>(nil)
             let begun = Locked<[@Sendable () -> Void]>([])
             /// Does what has been asked for, or only begins it: then the next caller comes first.
             let perform = { @Sendable (onlyBegins: Bool, call: @escaping @Sendable () -> Void) in
@@ -54,7 +57,17 @@ struct DeclaredHabitTests {
                 guard habit != .refusesAfterFiveLoads || fixture.loader.loads.count < 5 else {
                     return handler(.failure(AccessTokenError.loadTimedOut))
                 }
-                service.retrieveToken(then: handler)
+                if let failure = failure.withLock({ $0 }), fixture.clock.now < failure.until,
+                    service.currentToken == nil
+                {
+                    return handler(.failure(failure.error))
+                }
+                service.retrieveToken { result in
+                    if habit == .keepsFailures, case .failure(let error as ContractLoadError) = result {
+                        failure.withLock { $0 = (error, fixture.clock.now + 30) }
+                    }
+                    handler(result)
+                }
                 let calls = begun.withLock { calls in
                     defer { calls = [] }
                     return calls
@@ -73,6 +86,7 @@ struct DeclaredHabitTests {
                 perform(habit == .rejectionOnlyBegins) { service.invalidate(token) }
                 if habit == .rejectionsLoad, isOld { service.refreshToken { _ in } }
             } signIn: { token in
+                failure.withLock { $0 = nil }
                 perform(habit == .signInOnlyBegins) { service.signIn(token) }
             } signOut: {
                 perform(habit == .signOutOnlyBegins) { service.signOut {} }
@@ -131,6 +145,13 @@ struct DeclaredHabitTests {
             let accusation = await Self.faults[fault].script.play(on: subject)
             #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
         }
+    }
+
+    @Test func `that the subject declares is none to a clause`() async {
+        let report = await Self.subject(.keepsFailures, loadLimit: 1).report()
+        #expect(report.isKept, "\(report)")
+        let undeclared = await Self.subject(.keepsFailures).report(on: "L1", "F2", "S3", "D7", "T1")
+        #expect(undeclared.brokenIDs == ["F2"], "\(undeclared)")
     }
 
     @Test func `that the subject declares does not excuse a late refusal beside a newer token`() async {

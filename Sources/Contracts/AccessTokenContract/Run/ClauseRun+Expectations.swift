@@ -11,6 +11,7 @@ extension ClauseRun {
         let loader = fixture.loader
         if !wasSilent { _ = try await wait { loader.loads.count >= number } }
         guard loader.loads.count >= number else {
+            try excuseRefusals()
             throw violation("load \(number) to be started", "it was not; \(situation)")
         }
         takenLoads = number
@@ -29,9 +30,15 @@ extension ClauseRun {
         let taken = takenLoads
         try await waitForAnswerOrLoad(caller)
         if fixture.loader.loads.count == taken, let answer = caller.answers.first {
+            if answer.token == nil { try excuseRefusals() }
             throw violation("load \(taken + 1) to be started", "\(caller.name) gets \(log.text(answer)) without it")
         }
         return try await nextLoad()
+    }
+
+    /// After so many loads the subject may refuse its callers, and begin no other load.
+    private func excuseRefusals() throws {
+        if let limit = subject.loadLimit, fixture.loader.loads.count >= limit { throw Excused() }
     }
 
     func waitForAnswerOrLoad(_ caller: Caller) async throws {
