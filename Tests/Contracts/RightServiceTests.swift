@@ -41,6 +41,17 @@ struct RightServiceTests {
         let report = await subject.report()
         #expect(report.isKept, "\(report)")
     }
+
+    @Test func `that has a timer which fires every 30 seconds`() async {
+        let subject = Self.subject("has a heartbeat") { fixture in
+            Heart(fixture.clock).beat()
+            return BuggyService(for: fixture, bug: nil)
+        }
+        let report = await subject.report()
+        #expect(report.isKept, "\(report)")
+        let accusation = await ([.call, .answer(.endlessToken), .pass(.life), .call] as Script).play(on: subject)
+        #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+    }
 }
 
 /// Begins no load before the one ahead of it has ended, or has passed its deadline.
@@ -92,5 +103,16 @@ private final class OneByOneLoader: AccessTokenLoader {
             return state.isLoading ? state.waiting.removeFirst() : nil
         }
         begin?()
+    }
+}
+
+/// Does something every 30 seconds, and for ever.
+private final class Heart: Sendable {
+    private let clock: ManualClock
+
+    init(_ clock: ManualClock) { self.clock = clock }
+
+    func beat() {
+        _ = clock.schedule(after: 30) { self.beat() }
     }
 }

@@ -41,8 +41,8 @@ extension ScriptRun {
         case .elevenSeconds: return 11
         case .freshness: return policy.refreshAhead > 0 ? left.map { $0 - policy.leeway - 200 } : nil
         case .leeway: return policy.leeway > 0 ? left.map { $0 - 20 } : nil
-        // A token without expiration is kept for ten years.
-        case .life: return left.map { $0 + 400 } ?? (facts.tokens.isEmpty ? nil : 315_576_000)
+        // A token without expiration is kept. A day is enough: a service may have a timer that fires every few seconds.
+        case .life: return left.map { $0 + 400 } ?? (facts.tokens.isEmpty ? nil : 86_400)
         case .beforeEnd: return last.map { $0.usableUntil - facts.now - 0.5 }
         case .end: return last.map { $0.usableUntil - facts.now }
         case .back: return -1e6
