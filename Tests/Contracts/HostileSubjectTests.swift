@@ -68,6 +68,19 @@ struct HostileSubjectTests {
         #expect(violation.observed.contains("blocks its thread") || violation.observed.contains("does not"))
     }
 
+    @Test(
+        arguments: [
+            (.invalidate, [.call, .answer(.token), .reject(.current)], "I1"),
+            (.signIn, [.signIn(.valid)], "O2"),
+            (.signIn, [.callRightAfter(.signIn)], "O2"),
+            (.signOut, [.signOut], "O3"),
+        ] as [(Place, Script, ClauseID)]
+    )
+    func `also if a script meets the block`(in place: Place, _ script: Script, breaking id: ClauseID) async {
+        let violation = await script.play(on: Self.blocking(place), timeLimit: Self.limit)
+        #expect(violation?.clause.id == id, "\(violation.map { "\($0)" } ?? "kept")")
+    }
+
     @Test func `also if its sign-out never returns, and blames no clause but the one about sign-out`() async throws {
         let subject = ContractSubject("never signs out", features: [.signIn, .signOut]) { fixture in
             let service = AsyncAccessTokenService(loader: fixture.loader)

@@ -122,9 +122,17 @@ extension ScriptRun {
 
     /// The clause that says that the thread which does not return must not be blocked.
     fileprivate var clauseOfABlockedThread: ClauseID {
-        let (reaction, habits) = state.withLock { ($0.openReactions.first?.value, $0.habits) }
+        let (reaction, habits, step) = state.withLock {
+            ($0.openReactions.first?.value, $0.habits, $0.specification.step)
+        }
         if let wasGivenAToken = reaction { return wasGivenAToken ? .d5 : .d10 }
         if habits.contains(.asksItsService) { return .r1 }
-        return habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce]) ? .d5 : .d8
+        guard habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce]) else { return .d8 }
+        return switch step {
+        case .reject, .callRightAfter(.reject): .i1
+        case .signIn, .callRightAfter(.signIn): .o2
+        case .signOut, .callRightAfter(.signOut): .o3
+        default: .d5
+        }
     }
 }
