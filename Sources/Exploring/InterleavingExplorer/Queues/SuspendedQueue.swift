@@ -57,6 +57,9 @@ extension ScheduledRun {
     /// that not even an exhaustive search tries everything in between. A caller of `queue.sync` waits for ever, and so
     /// does a block that waits for a task: the step is stuck. To be called in the setup, after which the run gives the
     /// queue back by itself.
+    ///
+    /// A block that comes by `asyncAfter` or from a timer source is not waited for: the schedule ends before it, and
+    /// often no report says so. Use ``clock`` for such a delay.
     public func control(_ queue: DispatchQueue, _ name: String = "queue") {
         state.withLock { state in
             let participant = state.participants.add(name)
