@@ -94,7 +94,10 @@ struct LoopbackListeners: Sendable {
         if failure.isPortTaken { return .portTaken(port) }
         if failure.isOutOfDescriptors { return .noDescriptorLeft }
         guard failure.isForbidden else {
-            return .unusable("this machine gives no port to listen on (\(failure.call), errno \(failure.code))")
+            // EPERM: so does the sandbox of macOS refuse a port.
+            let next =
+                failure.code == EPERM ? "; in a sandbox it takes the entitlement com.apple.security.network.server" : ""
+            return .unusable("this machine gives no port to listen on (\(failure.call), errno \(failure.code))\(next)")
         }
         return .unusable(
             "this program has no right to port \(port); register a redirect URI without a port, or with one from 1024 on"

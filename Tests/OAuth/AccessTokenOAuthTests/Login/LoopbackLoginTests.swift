@@ -241,6 +241,8 @@ struct LoopbackLoginTests {
         #expect(error?.description.contains("no file descriptor left") == true)
         error = #expect(throws: LoginError.self) { try listeners(at: "http://[::1]:80/cb", refusing: .max, EACCES) }
         #expect(error?.isConfigurationMistake == true && error?.description.contains("no right to port 80;") == true)
+        error = #expect(throws: LoginError.self) { try listeners(at: "http://localhost/cb", refusing: .max, EPERM) }
+        #expect(error?.description.contains("com.apple.security.network.server") == true)
     }
 
     @Test(arguments: [false, true])
