@@ -15,8 +15,8 @@ extension AccessTokenProviding {
     /// A rejection is handed on, and there is no second run, in two cases:
     /// - The session has ended, or another one has begun, or a look has found nobody or another user signed in: the
     ///   request of one user is not sent with another's token.
-    /// - In the last 60 seconds, two tokens in a row were rejected although each was loaded for a second run. A server
-    ///   that refuses every token would cost a load for each request.
+    /// - Two tokens in a row were rejected although each was loaded for a second run, the second of them in the last 60
+    ///   seconds. A server that refuses every token would cost a load for each request.
     ///
     /// Both are known of the services of this package, also behind adapters. Behind a service of your own they are not,
     /// and the request is run once more.
