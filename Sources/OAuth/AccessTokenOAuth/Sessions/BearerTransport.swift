@@ -215,19 +215,19 @@ final class BearerTransport: Sendable {
             origin: origin,
             methodAndPath: "\(request.httpMethod ?? "GET") \(url.path)"
         )
-        let isSentAgain = request.httpBodyStream == nil
+        let isStream = request.httpBodyStream != nil
         // The server has looked at the proof, and not at the token.
         guard reply.aboutProof(at: proofClock.now).refusal == nil else { return .answer }
         guard !reply.tokenIsInsufficient, rejections.isRejected(reply) else {
             // A server that is busy or fails has not looked at the token.
             if reply.status < 500, reply.status != 429 {
-                history.withLock { $0.accepted(token.value, at: place, isSentAgain: isSentAgain) }
+                history.withLock { $0.accepted(token.value, at: place, isStream: isStream) }
             }
             return .answer
         }
         let now = rejections.clock.now
-        switch history.withLock({ $0.rejected(token.value, at: place, isSentAgain: isSentAgain, now) }) {
-        case .renew: return isSentAgain ? .sendAgain : .invalidate
+        switch history.withLock({ $0.rejected(token.value, at: place, now) }) {
+        case .renew: return isStream ? .invalidate : .sendAgain
         case .answer: return .answer
         case .pause:
             rejections.onPause?(

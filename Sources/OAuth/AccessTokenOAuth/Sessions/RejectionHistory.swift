@@ -31,34 +31,29 @@ struct RejectionHistory: Sendable {
     }
 
     private struct Trail {
-        var tokens: [String]
-        var last: String
+        var tokens: [String] = []
         var pauseBegan: Date?
         /// The token that the server accepted last, for some other request.
         var accepted: String?
         /// The requests that were rejected.
         var places: [String] = []
-        /// Streams that were rejected since one was accepted, and of which nothing said that they refuse every token.
-        var excusedStreams = 0
+        /// Rejections that began the trail anew, since a stream was accepted.
+        var excused = 0
     }
 
     private var trails: [WebOrigin: Trail] = [:]
 
     /// The server has rejected a token.
-    ///
-    /// - Parameter isSentAgain: whether the request is sent again after a renewal, and so shows whether that helps; one
-    ///   whose body is a stream is not.
-    mutating func rejected(_ token: String, at place: Place, isSentAgain: Bool = true, _ now: Date) -> Verdict {
-        var trail = trails[place.origin] ?? Trail(tokens: [], last: "")
+    mutating func rejected(_ token: String, at place: Place, _ now: Date) -> Verdict {
+        var trail = trails[place.origin] ?? Trail()
         defer { trails[place.origin] = trail }
-        trail.last = place.methodAndPath
         let isAnother = !trail.tokens.contains(token)
         let isNewPlace = !trail.places.contains(place.methodAndPath)
         if isNewPlace { trail.places = trail.places.suffix(Self.mostPlaces - 1) + [place.methodAndPath] }
         let isGoodElsewhere = isAnother && trail.accepted == token && trail.pauseBegan == nil
-        if isGoodElsewhere, !isSentAgain, isNewPlace, trail.excusedStreams < Self.mostUseless {
+        if isGoodElsewhere, isNewPlace, trail.excused < Self.mostUseless {
             // The token was good elsewhere until now, and nothing says that this request refuses every token.
-            trail.excusedStreams += 1
+            trail.excused += 1
             trail.tokens = []
         }
         if isAnother { trail.tokens = trail.tokens.suffix(Self.mostTokens - 1) + [token] }
@@ -75,13 +70,17 @@ struct RejectionHistory: Sendable {
         return .pause
     }
 
-    /// The server has not rejected a token: if it is the same request, a renewal has helped, or the server has changed.
-    mutating func accepted(_ token: String, at place: Place, isSentAgain: Bool = true) {
-        if trails[place.origin]?.last == place.methodAndPath {
+    /// The server has not rejected a token: if it has rejected one at the same place, a renewal has helped, or the server
+    /// has changed.
+    ///
+    /// - Parameter isStream: whether the body is a stream. Such a request is not sent again after a renewal, and so only
+    ///   the next stream, at whatever place, shows whether that helps.
+    mutating func accepted(_ token: String, at place: Place, isStream: Bool = false) {
+        if trails[place.origin]?.places.contains(place.methodAndPath) == true {
             trails[place.origin] = nil
         } else {
             trails[place.origin]?.accepted = token
-            if !isSentAgain { trails[place.origin]?.excusedStreams = 0 }
+            if isStream { trails[place.origin]?.excused = 0 }
         }
     }
 }

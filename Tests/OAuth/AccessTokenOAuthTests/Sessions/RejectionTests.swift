@@ -220,6 +220,38 @@ struct RejectionTests {
         await onThreadOfItsOwn { server.stop() }
     }
 
+    @Test func `a request that was abandoned before its renewal does not count against those that renewals helped`()
+        throws
+    {
+        var history = RejectionHistory()
+        let url = try #require(URL(string: "https://one.example/"))
+        let origin = try #require(WebOrigin(of: url))
+        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
+        let now = Date(timeIntervalSince1970: 0)
+        for number in 1...4 {
+            #expect(history.rejected("A\(number)", at: place("GET /list"), now) == .renew)
+            // The screen that shows the picture is closed.
+            #expect(history.rejected("A\(number)", at: place("GET /picture/\(number)"), now) == .renew)
+            history.accepted("A\(number + 1)", at: place("GET /list"))
+        }
+    }
+
+    @Test func `a place that refuses every token does not pause the renewal that another place needs later`() throws {
+        var history = RejectionHistory()
+        let url = try #require(URL(string: "https://one.example/"))
+        let origin = try #require(WebOrigin(of: url))
+        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
+        let now = Date(timeIntervalSince1970: 0)
+        #expect(["A", "B"].map { history.rejected($0, at: place("GET /admin"), now) } == [.renew, .renew])
+        history.accepted("C", at: place("GET /items"))
+        // An hour later C expires.
+        #expect(history.rejected("C", at: place("GET /items"), now + 3600) == .renew)
+        history.accepted("D", at: place("GET /items"))
+        // The place that refuses every token is paused as before.
+        let later = ["D", "E", "F"].map { history.rejected($0, at: place("GET /admin"), now + 3600) }
+        #expect(later == [.renew, .renew, .pause])
+    }
+
     @Test func `a stream that is always refused is paused, although the server takes the tokens elsewhere`() throws {
         var history = RejectionHistory()
         let url = try #require(URL(string: "https://one.example/"))
@@ -227,7 +259,7 @@ struct RejectionTests {
         func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
         let now = Date(timeIntervalSince1970: 0)
         func rejected(_ token: String, _ path: String) -> RejectionHistory.Verdict {
-            history.rejected(token, at: place(path), isSentAgain: false, now)
+            history.rejected(token, at: place(path), now)
         }
         var verdicts: [RejectionHistory.Verdict] = []
         for token in ["A", "B", "C"] {
@@ -251,11 +283,11 @@ struct RejectionTests {
         func refusedStream() -> RejectionHistory.Verdict {
             number += 1
             history.accepted("A\(number)", at: place("GET /other"))
-            return history.rejected("A\(number)", at: place("POST /\(number)"), isSentAgain: false, now)
+            return history.rejected("A\(number)", at: place("POST /\(number)"), now)
         }
         #expect((1...2).map { _ in refusedStream() } == [.renew, .renew])
         // A stream with a path of its own helps the next ones.
-        history.accepted("A3", at: place("POST /taken"), isSentAgain: false)
+        history.accepted("A3", at: place("POST /taken"), isStream: true)
         #expect((1...6).map { _ in refusedStream() } == [.renew, .renew, .renew, .pause, .answer, .answer])
     }
 
