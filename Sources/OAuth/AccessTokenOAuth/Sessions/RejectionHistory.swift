@@ -70,13 +70,17 @@ struct RejectionHistory: Sendable {
         return .pause
     }
 
-    /// The server has not rejected a token: if it has rejected one at the same place, a renewal has helped, or the server
-    /// has changed.
+    /// The server has not rejected a token: if it has rejected another one at the same place, a renewal has helped, or,
+    /// in a pause, the server has changed.
+    ///
+    /// A token that was rejected elsewhere shows nothing: that place may refuse each one.
     ///
     /// - Parameter isStream: whether the body is a stream. Such a request is not sent again after a renewal, and so only
     ///   the next stream, at whatever place, shows whether that helps.
     mutating func accepted(_ token: String, at place: Place, isStream: Bool = false) {
-        if trails[place.origin]?.places.contains(place.methodAndPath) == true {
+        guard let trail = trails[place.origin] else { return }
+        let isPaused = trail.pauseBegan != nil
+        if trail.places.contains(place.methodAndPath), isPaused || !trail.tokens.contains(token) {
             trails[place.origin] = nil
         } else {
             trails[place.origin]?.accepted = token

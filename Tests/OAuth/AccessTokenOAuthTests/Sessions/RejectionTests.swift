@@ -252,6 +252,22 @@ struct RejectionTests {
         #expect(later == [.renew, .renew, .pause])
     }
 
+    @Test func `a place that refuses every token is paused, although each renewal ends a token used elsewhere`() throws
+    {
+        var history = RejectionHistory()
+        let url = try #require(URL(string: "https://one.example/"))
+        let origin = try #require(WebOrigin(of: url))
+        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
+        let now = Date(timeIntervalSince1970: 0)
+        var verdicts: [RejectionHistory.Verdict] = []
+        for number in 1...3 {
+            verdicts.append(history.rejected("A\(number)", at: place("GET /admin"), now))
+            history.accepted("A\(number)", at: place("GET /items"))
+            _ = history.rejected("A\(number)", at: place("GET /items"), now)
+        }
+        #expect(verdicts == [.renew, .renew, .pause])
+    }
+
     @Test func `a stream that is always refused is paused, although the server takes the tokens elsewhere`() throws {
         var history = RejectionHistory()
         let url = try #require(URL(string: "https://one.example/"))
