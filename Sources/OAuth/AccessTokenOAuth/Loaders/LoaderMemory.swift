@@ -202,7 +202,8 @@ final class SharedLoaderMemory: Sendable {
         _ object: (any CredentialStore & AnyObject)? = nil
     ) -> SharedLoaderMemory {
         known.withLock { known in
-            if let entry = known[key], let memory = entry.memory, entry.object === object { return memory }
+            // The memory is looked up last: whatever is retained here is returned, and never released under the lock.
+            if let entry = known[key], entry.object === object, let memory = entry.memory { return memory }
             let memory = SharedLoaderMemory(key: key, store)
             known[key] = Entry(memory: memory, object: object, identity: ObjectIdentifier(memory))
             return memory
