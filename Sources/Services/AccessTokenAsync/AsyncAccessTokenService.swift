@@ -170,7 +170,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// A loader that blocks its executor for ever also keeps this from returning: the loader's time counts from when
     /// it can be called. A loader may sign out inside of its own load: before the deadline of that load, this does not
     /// wait for it. The loader forgets the session after that load: store the next session's credential later than
-    /// that. If another session has begun since, nothing ends.
+    /// that. If another session has begun since, or a newer load has brought a token, nothing ends.
     public func signOut() async {
         await withCheckedContinuation { continuation in
             endSession(inside: LoadContext.currentLoads) { continuation.resume() }

@@ -158,7 +158,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// A loader that blocks its queue for ever also keeps `done` from being called. A loader may sign out
     /// inside of its own load, before `load(replacing:then:)` returns: before the deadline of that load, `done` does not
     /// wait for it. The loader forgets the session after that load: store the next session's credential later than
-    /// that. If another session has begun since, nothing ends.
+    /// that. If another session has begun since, or a newer load has brought a token, nothing ends.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let done = handlerQueue.callback(done)

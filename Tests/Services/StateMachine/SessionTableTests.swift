@@ -236,4 +236,19 @@ struct SessionTableTests {
         #expect(story.signOuts == signOuts)
         #expect(story.forgettings.count == forgettings)
     }
+
+    @Test func `that a newer load has renewed is ended by no load from before`() {
+        var story = Story()
+        story.calls("Ann")
+        story.load(passesItsDeadline: 1)
+        story.calls("Bob")
+        story.load(2, brings: story.token("new"))
+        let signOuts = story.signOuts
+        // The refresh token that it sent has been used, and the server says so.
+        story.userSignsOut(inside: 1)
+        #expect(story.status == .signedIn)
+        #expect(story.signOuts == signOuts && story.forgettings.isEmpty)
+        story.userSignsOut(inside: 2)
+        #expect(story.status == .signedOut)
+    }
 }

@@ -69,7 +69,7 @@ extension AccessTokenStateMachine {
         var isUnderWay = false
         if case .signedOut = session { isUnderWay = indexOfForgetting(sessionEpoch) != nil }
         // A load that ends its own session, which has ended already, says nothing of a login that comes after it.
-        if !runsInFormerSession(loads) { signOuts += 1 }
+        if !isLate(loads) { signOuts += 1 }
         if !isUnderWay {
             _ = endSession(because: .signedOut)
             forgettings.append(Forgetting(sessionEpoch: sessionEpoch))
@@ -85,20 +85,19 @@ extension AccessTokenStateMachine {
     }
 
     /// Whether a sign-out inside of these loads ends nothing: it is about a former session that the loader has forgotten,
-    /// or that another one has replaced, which may be the next user's (O2).
+    /// or that another one has replaced, which may be the next user's (O2); or a newer load has renewed the session.
     ///
     /// A login may have stored the next session's credential already.
     package func isLateSignOut(inside loads: [Load.ID]) -> Bool {
         if case .signedOut = session, indexOfForgetting(sessionEpoch) != nil { return false }
-        return runsInFormerSession(loads)
+        return isLate(loads)
     }
 
-    /// Whether the innermost of these loads is running still, and its session has ended.
-    private func runsInFormerSession(_ loads: [Load.ID]) -> Bool {
-        guard let load = loads.last(where: { $0.service == service }), load.sessionEpoch < sessionEpoch else {
-            return false
-        }
-        return formerLoads.contains { $0.load.id == load }
+    /// Whether the innermost of these loads is running still, and its session has ended or has been renewed.
+    private func isLate(_ loads: [Load.ID]) -> Bool {
+        guard let load = loads.last(where: { $0.service == service }) else { return false }
+        let isFormer = formerLoads.contains { $0.load.id == load }
+        return isFormer && (load.sessionEpoch < sessionEpoch || load.number < session.newestLoad)
     }
 
     /// Returns the loads inside which the session's load ran, or would have run.
