@@ -353,6 +353,24 @@ struct ArticleTests {
         #expect(sent.withLock(\.self) == ["first", "refresh token 1"])
     }
 
+    @Test func `loaders keep their refresh token where the server sends no new one`() async throws {
+        let sent = Locked<[String]>([])
+        let endpoint = YourEndpoint(rotates: false) { refreshToken in
+            sent.withLock { $0.append(refreshToken) }
+            return false
+        }
+        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), policy: patient)
+        let actor = AsyncAccessTokenService(
+            loader: AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first"),
+            policy: patient
+        )
+        for _ in 1...2 {
+            service.invalidate(try await service.token())
+            await actor.invalidate(try await actor.token())
+        }
+        #expect(sent.withLock(\.self) == ["first", "first", "first", "first"])
+    }
+
     @Test func `an async loader forgets the refresh token at a sign-out`() async throws {
         let loader = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
         let service = AsyncAccessTokenService(loader: loader, policy: patient)

@@ -7,15 +7,18 @@ nonisolated final class YourEndpoint: Sendable {
     struct Token: Sendable {
         let value: String
         let expiresAt: Date
-        let refreshToken: String
+        /// A server that does not rotate sends none at a renewal.
+        let refreshToken: String?
     }
 
     enum Refusal: Error { case invalidGrant }
 
     private let count = Locked(0)
+    private let rotates: Bool
     private let hasEnded: @Sendable (_ refreshToken: String) -> Bool
 
-    init(hasEnded: @escaping @Sendable (_ refreshToken: String) -> Bool = { _ in false }) {
+    init(rotates: Bool = true, hasEnded: @escaping @Sendable (_ refreshToken: String) -> Bool = { _ in false }) {
+        self.rotates = rotates
         self.hasEnded = hasEnded
     }
 
@@ -44,7 +47,11 @@ nonisolated final class YourEndpoint: Sendable {
             count += 1
             return count
         }
-        return Token(value: "token \(number)", expiresAt: Date.now + 3600, refreshToken: "refresh token \(number)")
+        return Token(
+            value: "token \(number)",
+            expiresAt: Date.now + 3600,
+            refreshToken: rotates ? "refresh token \(number)" : nil
+        )
     }
 }
 
@@ -66,7 +73,7 @@ nonisolated final class YourKeychain: Sendable {
         stored.withLock { if $0.refreshToken == old { $0 = (new, nil) } }
     }
 
-    func store(_ refreshToken: String, _ accessToken: AccessToken? = nil) {
+    func store(_ refreshToken: String?, _ accessToken: AccessToken? = nil) {
         stored.withLock { $0 = (refreshToken, accessToken) }
     }
 

@@ -15,7 +15,7 @@ enum AsyncCode {
             guard let sent = refreshToken else { throw AccessTokenError.signedOut }
             do {
                 let reply = try await endpoint.exchange(sent)
-                if refreshToken == sent { refreshToken = reply.refreshToken }
+                if refreshToken == sent { refreshToken = reply.refreshToken ?? sent }
                 return AccessToken(value: reply.value, expiration: reply.expiresAt)
             } catch YourEndpoint.Refusal.invalidGrant {
                 if refreshToken == sent { refreshToken = nil }
@@ -26,7 +26,7 @@ enum AsyncCode {
         func signOut() { refreshToken = nil }
 
         /// A login begins a session.
-        func begin(with refreshToken: String) { self.refreshToken = refreshToken }
+        func begin(with refreshToken: String?) { self.refreshToken = refreshToken }
     }
 
     @MainActor

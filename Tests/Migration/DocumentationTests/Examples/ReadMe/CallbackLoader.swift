@@ -9,7 +9,8 @@ struct TokenLoader: AccessTokenLoader {
         endpoint.exchange(sent) { result in
             switch result {
             case .success(let reply):
-                keychain.replace(sent, with: reply.refreshToken)  // Only where the old one still is.
+                // Only where the old one still is. Without a new one, the old one stays good.
+                keychain.replace(sent, with: reply.refreshToken ?? sent)
                 handler(.success(AccessToken(value: reply.value, expiration: reply.expiresAt)))
             case .failure(YourEndpoint.Refusal.invalidGrant):
                 keychain.replace(sent, with: nil)  // The session is over. Only a login helps.
