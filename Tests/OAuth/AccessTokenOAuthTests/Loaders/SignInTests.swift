@@ -168,9 +168,13 @@ struct SignInTests {
             let store = TroubledStore(nil)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
+            // The login must not end before the next line.
+            let isSignedOut = Event()
+            store.goBlind(for: 0) { await isSignedOut.wait() }
             let answer = await told { handler in
                 loader.signIn(Credential(refreshToken: "RT"), to: service, then: handler)
                 service.signOut {}
+                isSignedOut.happen()
             }
             #expect(throws: AccessTokenError.signedOut) { try answer.get() }
             await service.signOut()
