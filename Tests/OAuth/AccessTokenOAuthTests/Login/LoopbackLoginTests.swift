@@ -191,6 +191,31 @@ struct LoopbackLoginTests {
         #expect(isClosed)
     }
 
+    #if os(macOS) || os(Linux)
+    /// A terminal sends Ctrl-C to each process of the tool's group.
+    @Test func `opens a browser that Ctrl-C in the terminal does not end`() async throws {
+        let place = TemporaryFolder()
+        let (browser, number) = (place.url.appending(path: "browser"), place.url.appending(path: "number"))
+        // The pipe has no writer: the browser stays open until the test ends it.
+        let script = """
+            #!/bin/sh
+            echo $$ >"$1.new" && mv "$1.new" "$1"
+            read -r line <"$2"
+
+            """
+        try Data(script.utf8).write(to: browser)
+        try place.setMode("browser", 0o700)
+        #expect(unsafe mkfifo(place.path("pipe"), 0o600) == 0)
+        SystemBrowser.run(browser.path, [number.path, place.path("pipe")])
+        await yieldUntil { FileManager.default.fileExists(atPath: number.path) }
+        let text = try String(contentsOf: number, encoding: .utf8)
+        let id = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+        defer { kill(id, SIGKILL) }
+        #expect(getpgid(id) == id)
+        #expect(getpgid(id) != getpgrp())
+    }
+    #endif
+
     @Test func `does not share the two addresses of localhost with another program`() async throws {
         let other = try LoopbackHTTPServer(on: .version6, port: 0) { _, _ in .empty(404) }
         defer { other.stop() }
