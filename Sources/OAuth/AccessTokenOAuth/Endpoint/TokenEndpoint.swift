@@ -112,9 +112,10 @@ public struct TokenEndpoint: Sendable {
 
     /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).
     ///
-    /// `nil` leaves them to the system. HTTP Basic and Digest are always refused: they are the server's way to say that
-    /// the client is not known. On Linux `URLSession` does not ask: install a private authority in the
-    /// system's bundle there (`update-ca-certificates`); client certificates are not supported.
+    /// `nil` leaves them to the system. HTTP Basic and Digest of a server are always refused: they are the server's way
+    /// to say that the client is not known. Those of a proxy are answered like any other challenge. On Linux
+    /// `URLSession` does not ask: install a private authority in the system's bundle there (`update-ca-certificates`);
+    /// client certificates are not supported.
     public var challengeHandler: URLAuthenticationChallengeHandler? {
         get { transport.challengeHandler }
         set { transport.challengeHandler = newValue }

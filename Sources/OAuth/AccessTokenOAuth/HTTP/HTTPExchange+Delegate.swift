@@ -25,17 +25,20 @@ extension HTTPExchange: URLSessionDataDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        switch challenge.protectionSpace.authenticationMethod {
-        case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault:
+        let space = challenge.protectionSpace
+        let passwordMethods = [
+            NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault,
+        ]
+        guard space.isProxy() || !passwordMethods.contains(space.authenticationMethod) else {
             // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. URLSession on Linux waits for
             // ever for an answer, and on Apple platforms asks the keychain for a password of the user's.
-            completionHandler(.rejectProtectionSpace, nil)
-        default:
-            // Whether to trust a server's certificate is for the system to decide, or for the app.
-            guard let challengeHandler else { return completionHandler(.performDefaultHandling, nil) }
-            let (disposition, credential) = challengeHandler(challenge)
-            completionHandler(disposition, credential)
+            return completionHandler(.rejectProtectionSpace, nil)
         }
+        // Whether to trust a server's certificate is for the system to decide, or for the app. So is the password of a
+        // proxy, which the system's settings may have.
+        guard let challengeHandler else { return completionHandler(.performDefaultHandling, nil) }
+        let (disposition, credential) = challengeHandler(challenge)
+        completionHandler(disposition, credential)
     }
 
     func urlSession(

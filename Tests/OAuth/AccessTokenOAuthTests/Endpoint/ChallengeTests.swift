@@ -25,16 +25,28 @@ struct ChallengeTests {
         func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
     }
 
-    private func answer(to method: String, _ handler: URLAuthenticationChallengeHandler?) throws -> Answer? {
+    private func answer(
+        to method: String,
+        ofProxy isProxy: Bool = false,
+        _ handler: URLAuthenticationChallengeHandler?
+    ) throws -> Answer? {
         let url = try #require(URL(string: "https://api.example"))
         let challenge = URLAuthenticationChallenge(
-            protectionSpace: URLProtectionSpace(
-                host: "api.example",
-                port: 443,
-                protocol: "https",
-                realm: nil,
-                authenticationMethod: method
-            ),
+            protectionSpace: isProxy
+                ? URLProtectionSpace(
+                    proxyHost: "proxy.example",
+                    port: 3128,
+                    type: NSURLProtectionSpaceHTTPSProxy,
+                    realm: nil,
+                    authenticationMethod: method
+                )
+                : URLProtectionSpace(
+                    host: "api.example",
+                    port: 443,
+                    protocol: "https",
+                    realm: nil,
+                    authenticationMethod: method
+                ),
             proposedCredential: nil,
             previousFailureCount: 0,
             failureResponse: nil,
@@ -50,20 +62,30 @@ struct ChallengeTests {
         return answer.withLock { $0 }
     }
 
+    private let accept: URLAuthenticationChallengeHandler = { challenge in
+        let user = "for \(challenge.protectionSpace.host)"
+        return (.useCredential, URLCredential(user: user, password: "", persistence: .none))
+    }
+    private static let passwordMethods = [
+        NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault,
+    ]
+
     @Test func `that is about no password is the app's to answer, or else the system's, and a password is refused`()
         throws
     {
-        let accept: URLAuthenticationChallengeHandler = { challenge in
-            let user = "for \(challenge.protectionSpace.host)"
-            return (.useCredential, URLCredential(user: user, password: "", persistence: .none))
-        }
         let negotiate = NSURLAuthenticationMethodNegotiate
         #expect(try answer(to: negotiate, accept) == Answer(disposition: .useCredential, user: "for api.example"))
         #expect(try answer(to: negotiate, nil) == Answer(disposition: .performDefaultHandling))
-        for method in [
-            NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault,
-        ] {
+        for method in Self.passwordMethods {
             #expect(try answer(to: method, accept) == Answer(disposition: .rejectProtectionSpace))
         }
+    }
+
+    /// It says nothing of the client, which is known to the server behind the proxy.
+    @Test(arguments: passwordMethods)
+    func `of a proxy that wants a password is the app's to answer, or else the system's`(method: String) throws {
+        let answered = Answer(disposition: .useCredential, user: "for proxy.example")
+        #expect(try answer(to: method, ofProxy: true, accept) == answered)
+        #expect(try answer(to: method, ofProxy: true, nil) == Answer(disposition: .performDefaultHandling))
     }
 }
