@@ -2,10 +2,25 @@ import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
 
+/// A pause before an attempt to pay; its identity tells whether it is still the planned one.
+private final class PlannedPause: Sendable {
+    let seconds: TimeInterval
+
+    init(_ seconds: TimeInterval) { self.seconds = seconds }
+}
+
+/// A loader that owes its store something, and when it tries to pay.
+private struct Debtor: Sendable {
+    let loader: OAuthLoader
+    /// `nil` while an attempt runs, which plans the next one.
+    var pause: PlannedPause?
+    let timer: AccessTokenTimer
+}
+
 /// The loaders that owe their store something, by their memory.
 ///
 /// A service may be let go, and its loader with it. Here the loader, its store and its memory live on.
-private let debtors = Locked<[ObjectIdentifier: OAuthLoader]>([:])
+private let debtors = Locked<[ObjectIdentifier: Debtor]>([:])
 
 /// What the process owes a store: a credential that was issued, a removal, a refusal or a hold.
 ///
@@ -18,30 +33,44 @@ extension OAuthLoader {
 
     /// Keeps what the store has not taken, and tries again until it has; does nothing if nothing is owed.
     func payLater() {
-        let isNew = debtors.withLock { debtors in
-            let key = ObjectIdentifier(memory)
-            guard debtors[key] == nil, memory.withLock({ $0.isOwing }) else { return false }
-            debtors[key] = self
-            return true
+        let overtaken = debtors.withLock { debtors -> AccessTokenTimer? in
+            guard memory.withLock({ $0.isOwing }) else { return nil }
+            let debtor = debtors[ObjectIdentifier(memory)]
+            if let debtor {
+                // The pause was planned for an older debt, and may be too long for the present one.
+                guard let pause = debtor.pause, pause.seconds > longestPause else { return nil }
+            }
+            debtors[ObjectIdentifier(memory)] = (debtor?.loader ?? self).planPayment(after: Self.pauses.first)
+            return debtor?.timer
         }
-        if isNew { planPayment(after: Self.pauses.first) }
+        // Outside of the lock: what the timer holds is released.
+        overtaken?.cancel()
     }
 
-    private func planPayment(after pause: TimeInterval) {
-        _ = exchange.clock.schedule(after: pause) { Task { await self.pay(after: pause) } }
+    /// Under the lock of the debtors, which an attempt takes first: it finds its pause there.
+    private func planPayment(after seconds: TimeInterval) -> Debtor {
+        let pause = PlannedPause(seconds)
+        let timer = exchange.clock.schedule(after: seconds) { Task { await self.pay(after: pause) } }
+        return Debtor(loader: self, pause: pause, timer: timer)
     }
 
     /// A load without a caller writes what is owed, and sends nothing.
-    private func pay(after pause: TimeInterval) async {
+    private func pay(after pause: PlannedPause) async {
+        let isPlanned = debtors.withLock { debtors in
+            // The timer may have fired before it was cancelled.
+            guard debtors[ObjectIdentifier(memory)]?.pause === pause else { return false }
+            debtors[ObjectIdentifier(memory)]?.pause = nil
+            return true
+        }
+        guard isPlanned else { return }
         var machine = machine(replacing: nil)
         machine.deadlinePassed()
         _ = await run(RunningLoad(machine, memory), with: .none)
-        let isPaid = debtors.withLock { debtors in
-            guard !memory.withLock({ $0.isOwing }) else { return false }
-            debtors[ObjectIdentifier(memory)] = nil
-            return true
+        debtors.withLock { debtors in
+            let isOwing = memory.withLock { $0.isOwing }
+            debtors[ObjectIdentifier(memory)] =
+                isOwing ? planPayment(after: min(2 * pause.seconds, longestPause)) : nil
         }
-        if !isPaid { planPayment(after: min(2 * pause, longestPause)) }
     }
 
     /// Other processes send the refresh token again when they have seen no sign of this one for the take-over delay.

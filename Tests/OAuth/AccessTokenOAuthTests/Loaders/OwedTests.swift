@@ -283,6 +283,31 @@ struct OwedTests {
         }
     }
 
+    /// The sign-in has settled what was owed before; the pause that was planned for that is still running.
+    @Test func `a credential does not wait for the long pause of an older debt`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let store = TroubledStore(start, takeOverDelay: 15)
+            let loader = try loader(server, store)
+            store.fail(.max)
+            await loader.signOut()
+            for pause in [1.0, 2, 4, 8, 16, 32] {
+                await yieldUntil { clock.pendingTimers == 1 }
+                let updates = store.updates
+                clock.advance(by: pause)
+                await yieldUntil { store.updates > updates && clock.pendingTimers == 1 }
+            }
+            store.fail(0)
+            try await loader.signIn(start)
+            store.afterUpdate { store.fail(.max) }
+            await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: old) }
+            store.fail(0)
+            await pay(store)
+            // The first request was the revocation.
+            #expect(try await store.refreshToken == "RT2")
+            #expect(clock.pendingTimers == 0)
+        }
+    }
+
     /// Another loader of the place, made after the first one has gone, is as the service that comes next.
     @Test(arguments: [0, 2.0])
     func `a refusal that the store did not take is known to the next loader, and is written`(delay: TimeInterval)
