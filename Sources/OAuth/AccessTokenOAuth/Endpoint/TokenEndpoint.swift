@@ -208,7 +208,9 @@ public struct TokenEndpoint: Sendable {
     /// Tells the server that a token is not needed any more (RFC 7009); does nothing without a ``revocationURL``.
     ///
     /// With most servers, a refresh token takes the access tokens with it. A token that the server does not know counts
-    /// as revoked, whether the server says so with success (RFC 7009, section 2.2) or with `invalid_token`.
+    /// as revoked, whether the server says so with success (RFC 7009, section 2.2) or with `invalid_token`. A refusal
+    /// with `invalid_grant` counts as revoked only if its description says that the token is dead: the server may mean
+    /// that the token was issued to another client.
     ///
     /// **Failure** ``OAuthError``; an app that signs out goes on all the same.
     ///

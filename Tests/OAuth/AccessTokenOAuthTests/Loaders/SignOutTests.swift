@@ -243,9 +243,13 @@ struct SignOutTests {
     }
 
     /// Google answers so when the user has taken the access away before.
+    ///
+    /// By RFC 7009, section 2.2, a dead token is no error: `invalid_grant` alone may be about a token of another client.
     @Test(
         arguments: [
-            (400, #"{"error":"invalid_token"}"#, true), (400, #"{"error":"invalid_grant"}"#, true),
+            (400, #"{"error":"invalid_token"}"#, true), (400, #"{"error":"invalid_grant"}"#, false),
+            (400, #"{"error":"invalid_grant","error_description":"Token has been expired or revoked."}"#, true),
+            (400, #"{"error":"invalid_grant","error_description":"Issued to a different client"}"#, false),
             (401, #"{"error":"invalid_token","error_description":"Token expired or revoked"}"#, true),
             (401, #"{"error":"invalid_client"}"#, false), (503, #"{"error":"invalid_token"}"#, false),
             (400, #"{"error":"unsupported_token_type"}"#, false), (400, "", false),

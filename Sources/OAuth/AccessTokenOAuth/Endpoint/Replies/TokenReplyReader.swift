@@ -67,11 +67,19 @@ struct TokenReplyReader {
 
     /// A revocation is good with any success, and fails as an exchange does (RFC 7009, section 2.2).
     ///
-    /// Some servers refuse a token that is revoked already, in the words with which they refuse to renew it.
+    /// Some servers refuse a token that is revoked already, in the words with which they refuse to renew it. The word
+    /// `invalid_grant` alone does not say that the token is dead: servers also refuse a token of another client with
+    /// it, and that token lives on (RFC 7009, section 2.1; RFC 6749, section 5.2).
     func readRevocation(_ reply: TokenEndpointReply) -> Result<Void, any Error> {
         guard !(200...299).contains(reply.status) else { return .success(()) }
         let read = read(reply)
-        return read.error?.endsSession == true ? .success(()) : read.result.map { _ in }
+        guard let error = read.error, error.endsSession else { return read.result.map { _ in } }
+        let texts = ReplyTexts(of: reply)
+        let isDead = texts.texts.contains { ReplySentence($0.text).saysThatSessionEnded }
+        let word = ReplyMeaning.sessionEnded.rawValue
+        guard error.code == word, !isDead else { return .success(()) }
+        // The user need not sign in again: the app names another client than at the login.
+        return .failure(OAuthError.refused(word, .mistake, explanation: texts.explanation.map(sent.readable)))
     }
 
     // MARK: A token
