@@ -86,7 +86,11 @@ let oauthGroup: [Target] = [
     ),
     .library("LoopbackAuthorizationServer", in: "OAuth", core + ["OAuthFoundation"]),
     .program("loopback-server", at: "Sources/OAuth/LoopbackServer", ["LoopbackAuthorizationServer"]),
-    .program("token-reply", at: "Sources/OAuth/TokenReply", core + ["AccessTokenOAuth", "OAuthFoundation"]),
+    .program(
+        "token-reply",
+        at: "Sources/OAuth/TokenReply",
+        core + ["AccessTokenOAuth", "OAuthFoundation", "ConsoleSupport"]
+    ),
     .tests(
         "AccessTokenOAuthTests",
         at: "OAuth/AccessTokenOAuthTests",
@@ -193,7 +197,7 @@ let supportGroup: [Target] = [
     .library(
         "TestSupport",
         at: "Tests/Support/TestSupport",
-        core + ["AccessTokenGCD"]
+        core + ["AccessTokenGCD", "ConsoleSupport"]
     ),
     .library("TestKeys", at: "Tests/Support/TestKeys", ["AccessTokenOAuth"]),
     .library("BuggyServices", at: "Tests/Support/BuggyServices", coreAndServices),

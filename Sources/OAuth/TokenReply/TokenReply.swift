@@ -1,4 +1,5 @@
 import AccessTokenOAuth
+import ConsoleSupport
 import Foundation
 
 /// Tells what the client makes of a reply of your server, without your server.
@@ -26,6 +27,7 @@ struct TokenReply {
         """
 
     static func main() async {
+        keepFromProxy()
         var (server, isForDevice, file): (KnownServer?, Bool, String?) = (nil, false, nil)
         var own = OwnServer()
         var rest = CommandLine.arguments.dropFirst()

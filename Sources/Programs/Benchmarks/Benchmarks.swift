@@ -8,6 +8,7 @@ enum Benchmarks {
     private static let counts = 0...1_000_000
 
     static func main() async {
+        keepFromProxy()
         let status = await console.run {
             var filter = ""
             var isQuick = false

@@ -1,4 +1,6 @@
 import ConsoleSupport
+import Foundation
+import TestSupport
 import Testing
 
 @Suite("A command reads its arguments and prints tables")
@@ -44,6 +46,13 @@ struct ConsoleTests {
         #expect(await console.run { throw UsageError.unknown("--x") } == .usage)
         #expect(await console.run { throw Failure() } == .failed)
     }
+
+    #if os(Linux)
+    @Test func `The tests' own process asks no proxy for this machine`() {
+        let exempt = ProcessInfo.processInfo.environment["no_proxy"] ?? ""
+        #expect(exempt.hasSuffix("127.0.0.1,localhost,::1"))
+    }
+    #endif
 
     @Test func `A table has names to the left, numbers to the right, and lines of one length`() {
         let rows = [["a", "1", "12 ms"], ["much longer", "1000000", "1 ms"], ["", "×", "—"]]
