@@ -23,6 +23,8 @@ struct Options: Sendable {
 
     /// Seconds that a token request takes at least, as with a server that signs tokens and stores them.
     var latency = 0.02
+    /// Where the processes have the folder of their credential.
+    var temporary = FileManager.default.temporaryDirectory
     /// The tour itself, for its other processes.
     var program = Bundle.main.executableURL
 
@@ -95,7 +97,7 @@ struct Options: Sendable {
           0   no set-up of this package lost a session or left a caller unserved
           1   one did
           64  the arguments make no sense
-          69  the store of a set-up of this package failed
+          69  the store of a set-up of this package failed, or its folder could not be made
           71  the system gave the server no socket
           74  standard output could not be written
         """

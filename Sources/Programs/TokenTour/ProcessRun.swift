@@ -8,8 +8,8 @@ extension ProcessSetUp {
         signal(SIGPIPE, SIG_IGN)
         let server = try TourServer(latency: options.latency, limit: options.limit)
         defer { server.stop() }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("token-tour-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = options.temporary.appendingPathComponent("token-tour-\(UUID().uuidString)")
+        guard unsafe mkdir(folder.path, 0o700) == 0 else { throw FolderError(parent: options.temporary, code: errno) }
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = store(in: folder)
         let processes = options.processes ?? 1
@@ -33,6 +33,20 @@ extension ProcessSetUp {
             for process in crowd { outcome += await process.outcome() }
             return outcome
         }
+    }
+}
+
+/// The folder of the credential could not be made.
+struct FolderError: Error, CustomStringConvertible {
+    let parent: URL
+    /// That of the system.
+    let code: Int32
+
+    var description: String {
+        """
+        no folder could be made in \(parent.path): \(unsafe String(cString: strerror(code))). \
+        Set TMPDIR to a folder that you can write to.
+        """
     }
 }
 

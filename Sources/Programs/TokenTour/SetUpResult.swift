@@ -12,7 +12,7 @@ protocol TourSetUp: Sendable {
 
     /// Runs its rounds.
     ///
-    /// - Throws: `SocketError` if the server gets no socket, `CredentialStoreError`.
+    /// - Throws: `SocketError` if the server gets no socket, `CredentialStoreError`, `FolderError`.
     func run(_ options: Options, onRound: (Int) -> Void) async throws -> SetUpResult
 }
 

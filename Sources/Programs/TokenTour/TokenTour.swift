@@ -22,12 +22,15 @@ enum TokenTour {
         exit(status.rawValue)
     }
 
-    private static func run(_ options: Options) async throws -> ExitStatus {
+    static func run(_ options: Options) async throws -> ExitStatus {
         do {
             let report = Report(results: try await results(of: options))
             try console.print(report.text)
             return report.isGood ? .good : .failed
         } catch let error as CredentialStoreError {
+            console.say("token-tour: \(error)")
+            return .noStore
+        } catch let error as FolderError {
             console.say("token-tour: \(error)")
             return .noStore
         } catch let error as SocketError {

@@ -1,5 +1,7 @@
 import AccessTokenGCD
 import AccessTokenOAuth
+import ConsoleSupport
+import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
 import Testing
@@ -57,6 +59,16 @@ struct SetUpRunTests {
         let result = try await setUp.run(Options(["--rounds", "2", "--callers", "1"])) { _ in }
         #expect(result.loads == 2)
         #expect(result.isGood)
+    }
+
+    @Test func `Without a folder for the credential, the tour names the place and ends as without a store`()
+        async throws
+    {
+        var options = try Options(["--processes", "2"])
+        options.temporary = URL(fileURLWithPath: "/dev/null")
+        let error = await #expect(throws: FolderError.self) { try await ProcessSetUp.folder.run(options) { _ in } }
+        #expect(error?.description.contains("in /dev/null: Not a directory. Set TMPDIR") == true)
+        #expect(try await TokenTour.run(options) == .noStore)
     }
 
     @Test func `A round ends although a service loses its callbacks`() async throws {
