@@ -96,7 +96,8 @@ let oauthGroup: [Target] = [
         at: "OAuth/AccessTokenOAuthTests",
         services + [
             "AccessTokenOAuth", "AccessTokenOpenSSL", "AccessTokenContract", "CredentialStoreContract",
-            "LoopbackAuthorizationServer", "OAuthFoundation", "TestKeys", "TestSupport", "token-reply",
+            "LoopbackAuthorizationServer", "OAuthFoundation", "ConsoleSupport", "TestKeys", "TestSupport",
+            "token-reply",
         ]
     ),
     .tests(

@@ -24,30 +24,42 @@ struct TokenReply {
 
         MEANING is one of \(OwnServer.meanings.map(\.name).joined(separator: ", ")).
 
+        exit status:
+          0   the reply was tried, whatever it means
+          1   the reply could not be tried
+          64  the arguments or the reply make no sense
+          74  standard output could not be written
         """
 
     static func main() async {
         keepFromProxy()
+        let console = Console(program: "token-reply")
+        exit(await console.run { try await run(Array(CommandLine.arguments.dropFirst()), console) }.rawValue)
+    }
+
+    static func run(_ list: [String], _ console: Console) async throws -> ExitStatus {
         var (server, isForDevice, file): (KnownServer?, Bool, String?) = (nil, false, nil)
         var own = OwnServer()
-        var rest = CommandLine.arguments.dropFirst()
-        while let argument = rest.popFirst() {
+        var arguments = Arguments(list)
+        while let argument = try arguments.next() {
             switch argument {
-            case "--help", "-h": return print(usage, terminator: "")
+            case "--help", "-h":
+                try console.print(usage)
+                return .good
             case "--device": isForDevice = true
             case "--server":
-                let name = rest.popFirst() ?? ""
+                let name = try arguments.value()
                 server = KnownServer.all.first { $0.name.lowercased() == name.lowercased() }
-                if server == nil { fail("no server is called \(name)") }
+                if server == nil { throw UsageError("no server is called \(name)") }
             case _ where OwnServer.options.contains(argument):
-                let value = rest.popFirst() ?? ""
-                guard own.read(argument, value) else { fail("\(value) makes no sense behind \(argument)") }
-            case _ where argument.hasPrefix("-") || file != nil: fail("\(argument) makes no sense here")
+                let value = try arguments.value()
+                guard own.read(argument, value) else { throw UsageError("\(value) makes no sense behind \(argument)") }
+            case _ where argument.hasPrefix("-") || file != nil: throw UsageError.unknown(argument)
             default: file = argument
             }
         }
         if let ownServer = own.server {
-            guard server == nil else { fail("a known server has rules already") }
+            guard server == nil else { throw UsageError("a known server has rules already") }
             server = ownServer
         }
         let bytes: Data?
@@ -56,21 +68,13 @@ struct TokenReply {
         } else {
             bytes = FileHandle.standardInput.readDataToEndOfFile()
         }
-        guard let bytes else { fail("there is no file \(file ?? "")") }
+        guard let bytes else { throw UsageError("the file \(file ?? "") cannot be read") }
         guard let reply = RawReply(bytes) else {
-            fail("this is no reply: the first line must be such as HTTP/1.1 400 Bad Request")
+            throw UsageError("this is no reply: the first line must be such as HTTP/1.1 400 Bad Request")
         }
-        do {
-            let trial = ReplyTrial(reply: reply, server: server)
-            let lines = isForDevice ? try trial.reportForDevice() : try await trial.report()
-            print(lines.joined(separator: "\n"))
-        } catch {
-            fail("\(error)")
-        }
-    }
-
-    private static func fail(_ what: String) -> Never {
-        FileHandle.standardError.write(Data("token-reply: \(what).\n\n\(usage)".utf8))
-        exit(64)
+        let trial = ReplyTrial(reply: reply, server: server)
+        let lines = isForDevice ? try trial.reportForDevice() : try await trial.report()
+        try console.print(lines.joined(separator: "\n"))
+        return .good
     }
 }

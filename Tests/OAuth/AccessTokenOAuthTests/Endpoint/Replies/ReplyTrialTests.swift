@@ -1,4 +1,5 @@
 import AccessTokenOAuth
+import ConsoleSupport
 import Foundation
 import TestSupport
 import Testing
@@ -53,6 +54,20 @@ struct ReplyTrialTests {
         #expect(try await report(limit).contains("is not asked") == true)
         #expect(try await report(limit, .withings).contains("by a RetryingLoader after a moment"))
         #expect(try await report("HTTP/1.1 418 \r\n\r\n", .trakt, isForDevice: true).contains("access_denied"))
+    }
+
+    @Test(
+        arguments: [
+            (["--server"], .missingValue("--server")),
+            (["--when", "--device"], .missingValue("--when")),
+            (["--device=1"], .takesNoValue("--device")),
+            (["--fast"], .unknown("--fast")),
+            (["--server", "Withings", "--type=mac"], UsageError("a known server has rules already")),
+            (["/dev/null/reply.txt"], UsageError("the file /dev/null/reply.txt cannot be read")),
+        ] as [([String], UsageError)]
+    )
+    func `refuses arguments by name`(_ arguments: [String], _ expected: UsageError) async {
+        await #expect(throws: expected) { try await TokenReply.run(arguments, Console(program: "test")) }
     }
 
     @Test func `tries rules that are no server's yet`() async throws {
