@@ -21,7 +21,9 @@ enum Command: Sendable {
     }
 
     private static func named(_ words: [String]) throws(UsageError) -> Command {
-        if let option = words.first(where: { $0.hasPrefix("-") }) { throw .unknown(option) }
+        if let option = words.first(where: { $0.hasPrefix("-") }) {
+            throw ["--help", "-h", "--list"].contains(option) ? .standsAlone(option) : .unknown(option)
+        }
         guard words.count <= 3 else { throw .unknown(words[3]) }
         guard var exhibit = Gallery.exhibits.first(where: { $0.name == words[0] }) else {
             throw .unknownExhibit(words[0])
@@ -76,6 +78,10 @@ enum Command: Sendable {
 
 @available(Executors, *)
 extension UsageError {
+    static func standsAlone(_ option: String) -> UsageError {
+        UsageError("\(option) takes no other arguments")
+    }
+
     static func unknownExhibit(_ name: String) -> UsageError {
         UsageError("unknown exhibit “\(name)”; race-gallery --list shows all exhibits")
     }

@@ -28,8 +28,8 @@ struct GalleryCommandTests {
             (["rollback", "chain"], .unknownVersion("chain", of: Rollback.exhibit)),
             (["log", "stream", "0", "more"], .unknown("more")),
             (["log", "stream", "0-1"], .noSchedule("0-1")),
-            (["--list", "log"], .unknown("--list")),
-            (["--help", "--list"], .unknown("--help")),
+            (["--list", "log"], .standsAlone("--list")),
+            (["--help", "--list"], .standsAlone("--help")),
             (["--diagram"], .unknown("--diagram")),
         ] as [([String], UsageError)]
     )
