@@ -40,6 +40,20 @@ struct RightServiceTests {
         }
         let report = await subject.report()
         #expect(report.isKept, "\(report)")
+        let accusation = await ([.call, .signOut, .signIn(.valid), .refresh] as Script).play(on: subject)
+        #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+    }
+
+    @Test func `that recognises its loader, and begins a load when it is made`() async {
+        let preload: @Sendable (AccessTokenService) -> Void = { $0.retrieveToken { _ in } }
+        let subject = ContractSubject("preloads", features: .loaderRecognition) { fixture in
+            let service = AccessTokenService(loader: fixture.loader)
+            preload(service)
+            _ = await fixture.loader.started(1)
+            return .callback(service)
+        }
+        let report = await subject.report(on: "L1", "R1", "R2")
+        #expect(report.isKept, "\(report)")
     }
 
     @Test func `that has a timer which fires every 30 seconds`() async {

@@ -80,7 +80,10 @@ struct ScriptTests {
         (.signInLeavesForcedWaiters, [.refresh, .signIn(.valid)], "O8"),
         (
             .newSessionJoinsTheOldLoadAhead,
-            Script(.ahead, [.signIn(.valid), .pass(.freshness), .call, .signOut, .signIn(.valid), .refresh]), "I6"
+            Script(
+                .ahead,
+                [.signIn(.valid), .pass(.freshness), .call, .signOut, .signIn(.valid), .refresh, .answer(.token)]
+            ), "I6"
         ),
         (.cancelStopsTheDeadline, Script(.deadline, [.call, .call, .cancel(.last), .pass(.elevenSeconds)]), "T1"),
         (

@@ -54,7 +54,9 @@ extension Specification {
             return noAnswer(clauseOfSilence(to: call, beside: sure), "to get \(sure.name)")
         }
         guard facts.running.isEmpty else { return nil }
-        if mustWaitForFormerLoad || mayWaitForFormerLoad && !isFormerLoadOverdue && sure(facts) == nil { return nil }
+        // A valid token does not answer a forced call of its session, which may wait for the former load as well.
+        let needsLoad = call.isForced && !call.isOfFormerSession || sure(facts) == nil
+        if mustWaitForFormerLoad || mayWaitForFormerLoad && !isFormerLoadOverdue && needsLoad { return nil }
         return noAnswer(clauseOfSilence(to: call), "to be answered, or a load to be started")
     }
 
