@@ -1,4 +1,6 @@
+import AccessTokenAdapters
 import AccessTokenContract
+import AccessTokenSynchronization
 import BuggyServices
 import Foundation
 import TestSupport
@@ -160,6 +162,16 @@ struct PlantedBugTests {
         #expect(isRight, "\(broken): \(report)", sourceLocation: sourceLocation)
     }
 
+    @Test func `a timer drops a token without expiration that has been there for a month`() async {
+        let subject = ContractSubject("sweeps each minute", features: .invalidation) { fixture in
+            let service = BuggyService(for: fixture, bug: nil)
+            Sweeper(service, fixture.clock).waitAMinute()
+            return .callback(service)
+        }
+        let report = await subject.report(on: "L1", "C1", "C3", timeLimit: Self.timeLimit)
+        Self.expect(report, breaks: ["C3"])
+    }
+
     @Test func `a service whose tokens always expire is asked about no other`() async {
         let features = Self.smallFeatures.union(.tokensAlwaysExpire)
         let subject = Self.smallSubject(bug: .unknownExpirationIsExpired, features)
@@ -281,5 +293,33 @@ extension BuggyService {
             isRefusal: { ($0 as? ContractLoadError)?.kind == .permanent },
             bug: bug
         )
+    }
+}
+
+/// Looks at the wall clock each minute, and rejects the token that has been there for thirty days.
+private final class Sweeper: Sendable {
+    private let clock: ManualClock
+    private let seen = Locked<(token: AccessToken, at: Date)?>(nil)
+    private weak let service: BuggyService?
+
+    init(_ service: BuggyService, _ clock: ManualClock) {
+        self.service = service
+        self.clock = clock
+    }
+
+    func waitAMinute() {
+        _ = clock.schedule(after: 60) { self.sweep() }
+    }
+
+    private func sweep() {
+        guard let service else { return }
+        defer { waitAMinute() }
+        guard let token = service.currentToken else { return }
+        let now = clock.now
+        let since = seen.withLock { seen in
+            if seen?.token != token { seen = (token, now) }
+            return seen?.at ?? now
+        }
+        if now > since.addingTimeInterval(30 * 86_400) { service.invalidate(token) }
     }
 }
