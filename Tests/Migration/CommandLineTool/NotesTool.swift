@@ -55,7 +55,12 @@ struct NotesTool {
             let login = try LoopbackLogin(at: server, clientID: "notes", scope: Self.scope)
             say("Your browser opens. If it does not, open this address, or use notes login --device:")
             say(login.url.absoluteString)
-            response = try await endpoint.exchange(try await login.grant())
+            let grant = try await login.grant()
+            do {
+                response = try await endpoint.exchange(grant)
+            } catch let error as OAuthError where error.requiresSignIn || error.sessionMayBeSpent {
+                throw ToolError(77, "Nobody was logged in.")  // The former session goes on.
+            }
         }
         try await loader.signIn(Credential(response))
         say("You are logged in.")
@@ -73,6 +78,11 @@ struct NotesTool {
             case let status:
                 throw ToolError(75, "The server does not give the notes (\(status ?? 0)). Try again later.")
             }
+        } catch let error as OAuthError where error.isTransient {
+            // The request may be on its way still. Where a process ends before its reply, the next run sends the same
+            // refresh token once more. This waits for the reply, up to two minutes.
+            _ = try? await store.update { _ in .keep }
+            throw error
         } catch AccessTokenError.signedOut {
             // A login without a refresh token ends with its first access token, which is still there.
             guard let left = try await store.load(), left.credential.refreshToken == nil else {

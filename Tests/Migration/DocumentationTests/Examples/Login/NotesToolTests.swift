@@ -74,6 +74,22 @@ struct NotesToolTests {
         }
     }
 
+    @Test func `a login whose code is refused says so, and the former session goes on`() async throws {
+        try await withNotesServer { server, run in
+            #expect(try await logIn("alice", server, run) == 0)
+            let login = try run(["login"])
+            let redirect = try #require(server.redirect(for: try await login.address(), user: "bob"))
+            var parts = try #require(URLComponents(url: redirect, resolvingAgainstBaseURL: false))
+            parts.queryItems = parts.queryItems?.map { $0.name == "code" ? URLQueryItem(name: "code", value: "X") : $0 }
+            _ = try await URLSession.shared.data(from: try #require(parts.url))
+            #expect(try await login.end() == 77)
+            #expect(login.errors == "notes: Nobody was logged in.\n")
+            let list = try run(["list"])
+            #expect(try await list.end() == 0)
+            #expect(list.output.contains(#""user":"alice""#))
+        }
+    }
+
     @Test func `an end user is told why a login without a refresh token has ended`() async throws {
         try await withNotesServer(loggedInWith: expired) { _, run in
             let tool = try run(["list"])
