@@ -16,6 +16,8 @@ final class FourColumnStore: CredentialStore {
     private let side: any CredentialStore
     private let user: String
     private let run: @Sendable (_ statement: String, _ values: [String?]) async throws -> Void
+    /// Whether a session has ended whose columns may be there still: a statement may fail, and is run by the next update.
+    private let owesRemoval = Mutex(false)
 
     /// - Parameters:
     ///   - side: the user's store in the side table, by the same name.
@@ -34,24 +36,26 @@ final class FourColumnStore: CredentialStore {
 
     @discardableResult
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        let endsSession = Mutex(true)
         let record = try await side.update { record in
             let change = try await body(record)
-            // A load that finds nothing: the user may not have been taken over yet.
-            if record == nil, case .keep = change { endsSession.withLock { $0 = false } }
+            if case .remove = change { self.owesRemoval.withLock { $0 = true } }
             return change
         }
-        // Also where nothing has changed: a process may have died between the two statements.
         guard let record else {
-            if endsSession.withLock({ $0 }) { try await run(Self.removing, [user]) }
+            // Not for a load that finds nothing: the user may not have been taken over yet.
+            guard owesRemoval.withLock({ $0 }) else { return nil }
+            try await run(Self.removing, [user])
+            owesRemoval.withLock { $0 = false }
             return nil
         }
+        // Also where nothing has changed: a process may have died between the two statements.
         let (credential, token) = (record.credential, record.credential.accessToken)
         let seconds = token?.expiration.map { "\($0.timeIntervalSince1970)" }
         try await run(
             Self.writing,
             [user, "\(record.version)", token?.value, credential.refreshToken, seconds]
         )
+        owesRemoval.withLock { $0 = false }
         return record
     }
 
@@ -98,11 +102,11 @@ struct FourColumnsTests {
     private func store(
         _ user: String = "alice",
         side: (any CredentialStore)? = nil,
-        before: @escaping @Sendable () async -> Void = {}
+        before: @escaping @Sendable () async throws -> Void = {}
     ) -> FourColumnStore {
         let database = database
         return FourColumnStore(user, side: side ?? database.stores().store(for: user)) { statement, values in
-            await before()
+            try await before()
             try await database.connection().run(statement, values.map { $0.map { Data($0.utf8) } })
         }
     }
@@ -185,6 +189,27 @@ struct FourColumnsTests {
         #expect(try await columns().isEmpty)
         try await store().update { _ in .keep }
         #expect(try await columns() == [["A2", "RT2", "2000000000"]])
+    }
+
+    @Test func `a sign-out whose second statement fails runs it again`() async throws {
+        struct IsCut: Error {}
+        let fails = Mutex(false)
+        let store = store {
+            let isCut = fails.withLock { fails in
+                defer { fails = false }
+                return fails
+            }
+            if isCut { throw IsCut() }
+        }
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let loader = OAuthLoader(endpoint: endpoint(server), store: store)
+        try await loader.signIn(first)
+        try #require(try await columns().first?[1] == "RT1")
+        fails.withLock { $0 = true }
+        await loader.signOut()
+        #expect(fails.withLock { !$0 })
+        #expect(try await columns().isEmpty)
     }
 
     @Test func `takes a user over whose tokens are in the columns, and leaves nothing of them after a sign-out`()
