@@ -209,7 +209,6 @@ private struct PlainSubject: VerifiedSubject {
     let name = "a plain subject"
     let features: Features = []
     let promises: Set<ClauseID> = []
-    let errors: @Sendable (any Error) -> any Error = { $0 }
 }
 
 private final class PlainRun: ScenarioRun {

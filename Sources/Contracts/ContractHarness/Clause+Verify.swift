@@ -61,7 +61,6 @@ package protocol VerifiedSubject: Sendable {
     var name: String { get }
     var features: Features { get }
     var promises: Set<ClauseID> { get }
-    var errors: @Sendable (any Error) -> any Error { get }
 }
 
 /// How a clause went, and what was not looked at.

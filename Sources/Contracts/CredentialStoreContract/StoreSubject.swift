@@ -14,14 +14,10 @@ public struct StoreSubject: Sendable {
     /// defect.
     public let promises: Set<ClauseID>
 
-    package let errors: @Sendable (any Error) -> any Error
     let open: @Sendable (StoreFixture) async throws -> any CredentialStore
     let loseExclusion: (@Sendable (StoreFixture) async throws -> Void)?
 
     /// Creates a subject.
-    ///
-    /// `errors` says what an error of the store stands for in the contract's words, if the store has error types of its
-    /// own: `CredentialStoreError.busy`, or `CancellationError`.
     ///
     /// `open` opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings`` it is
     /// called several times for one fixture.
@@ -33,14 +29,12 @@ public struct StoreSubject: Sendable {
         _ name: String,
         features: StoreFeatures = [],
         promises: Set<ClauseID> = [],
-        errors: @escaping @Sendable (any Error) -> any Error = { $0 },
         open: @escaping @Sendable (StoreFixture) async throws -> any CredentialStore,
         loseExclusion: (@Sendable (StoreFixture) async throws -> Void)? = nil
     ) {
         self.name = name
         self.features = loseExclusion == nil ? features : features.union(.losesExclusion)
         self.promises = promises
-        self.errors = errors
         self.open = open
         self.loseExclusion = loseExclusion
     }

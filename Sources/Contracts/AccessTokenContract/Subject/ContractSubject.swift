@@ -18,7 +18,7 @@ public struct ContractSubject: Sendable {
     /// if it never does.
     public let loadLimit: Int?
 
-    package let errors: @Sendable (any Error) -> any Error
+    let errors: @Sendable (any Error) -> any Error
     let make: @Sendable (ContractFixture) async -> ContractService
 
     /// Creates a subject.

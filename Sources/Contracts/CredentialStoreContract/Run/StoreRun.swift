@@ -198,7 +198,7 @@ package final class StoreRun: ScenarioRun {
     /// Expects a call that waits to end with an error, while somebody else is inside.
     func expect(_ waiter: UpdateCall, endsWith expected: String, _ isExpected: (any Error) -> Bool) async throws {
         guard try await wait(until: { waiter.result != nil }), case .failure(let error) = waiter.result,
-            isExpected(subject.errors(error))
+            isExpected(error)
         else { throw violation("\(waiter.name) to end with \(expected)", situation(of: waiter)) }
     }
 

@@ -14,13 +14,17 @@ nonisolated final class TeamStore: CredentialStore {
     }
 
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        try await database.withLockedRow(user) { row in  // SELECT … FOR UPDATE
-            switch try await body(row.record) {
-            case .keep: break
-            case .replace(let credential): row = YourDatabase.Row(credential: credential, version: row.version + 1)
-            case .remove: row = YourDatabase.Row(credential: nil, version: row.version + 1)  // The row stays.
+        do {
+            return try await database.withLockedRow(user) { row in  // SELECT … FOR UPDATE
+                switch try await body(row.record) {
+                case .keep: break
+                case .replace(let credential): row = YourDatabase.Row(credential: credential, version: row.version + 1)
+                case .remove: row = YourDatabase.Row(credential: nil, version: row.version + 1)  // The row stays.
+                }
+                return row.record
             }
-            return row.record
+        } catch is YourDatabase.LockTimeout {
+            throw CredentialStoreError.busy  // So a loader knows that it may come again.
         }
     }
 }

@@ -3,9 +3,7 @@ import Testing
 
 @Suite("The contract for stores")
 struct TeamStoreTests {
-    let subject = StoreSubject("our database", features: [.openings, .waitLimit]) {
-        $0 is YourDatabase.LockTimeout ? CredentialStoreError.busy : $0
-    } open: { fixture in
+    let subject = StoreSubject("our database", features: [.openings, .waitLimit]) { fixture in
         TeamStore(database: YourDatabase(lockTimeout: fixture.waitLimit), user: fixture.name)
     }
 
