@@ -23,9 +23,7 @@ final class HTTPConnections: Sendable {
     ///   - configuration: is copied.
     ///   - timeLimit: `nil` is the configuration's `timeoutIntervalForResource`.
     init(_ configuration: URLSessionConfiguration, timeLimit: TimeInterval? = nil) {
-        let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        // Looking into the cache first can race with what ends the request.
-        own.urlCache = nil
+        let own = Self.withoutCache(configuration)
         own.timeoutIntervalForRequest = Self.wholeSeconds(own.timeoutIntervalForRequest)
         self.configuration = own
         self.timeLimit = timeLimit ?? own.timeoutIntervalForResource
@@ -58,7 +56,7 @@ final class HTTPConnections: Sendable {
     ///   - configuration: is copied.
     ///   - timeLimit: `nil` is the configuration's `timeoutIntervalForResource`.
     init(_ configuration: URLSessionConfiguration, timeLimit: TimeInterval? = nil) {
-        session = URLSession(configuration: configuration)
+        session = URLSession(configuration: Self.withoutCache(configuration))
         self.timeLimit = timeLimit ?? configuration.timeoutIntervalForResource
         // The session itself counts its connections.
         gate = ConnectionGate(limit: .max)
@@ -75,6 +73,15 @@ final class HTTPConnections: Sendable {
         return task
     }
     #endif
+
+    /// A cache would answer the next user with what the former one has read, whatever the token of the request.
+    ///
+    /// On Linux, looking into it first can also race with what ends the request.
+    private static func withoutCache(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+        let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+        own.urlCache = nil
+        return own
+    }
 }
 
 /// Answers a challenge of a connection, such as the question whether to trust a server's certificate.

@@ -41,8 +41,9 @@ public final class AsyncBearerSession: Sendable {
     /// - Parameters:
     ///   - tokens: the service, or a view of one.
     ///   - origins: where the token may go; of each URL only scheme, host and port count.
-    ///   - configuration: the session's own; it is copied. `timeoutIntervalForRequest` and `timeoutIntervalForResource`
-    ///     count for each attempt by itself, and not while the request waits for a token.
+    ///   - configuration: the session's own; it is copied without its cache, which would show the next user what the
+    ///     former one has read. The cookies of `.default` are those of the whole app. `timeoutIntervalForRequest` and
+    ///     `timeoutIntervalForResource` count for each attempt by itself, and not while the request waits for a token.
     ///   - bodyLimit: bytes of a reply that are read; more of them are ``BearerSessionError/bodyTooLong(limit:)``.
     ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always
     ///     may.

@@ -166,6 +166,13 @@ struct HTTPExchangeTests {
         }
     }
 
+    @Test func `has no cache, which would answer the next user with what the former one has read`() {
+        let configuration = URLSessionConfiguration.default
+        configuration.urlCache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+        #expect(HTTPConnections(configuration).configuration.urlCache == nil)
+        #expect(configuration.urlCache != nil, "it is copied")
+    }
+
     #if canImport(FoundationNetworking)
     @Test(arguments: [(1.5, 2), (2, 2), (2.001, 3), (0.2, 1)] as [(TimeInterval, TimeInterval)])
     func `rounds a time-out with a fraction of a second up`(seconds: TimeInterval, whole: TimeInterval) throws {
