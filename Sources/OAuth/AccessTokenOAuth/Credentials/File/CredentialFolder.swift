@@ -149,6 +149,8 @@ struct CredentialFolder: Sendable {
             let what = "it is a folder, where the next record is written first; remove it"
             throw CredentialStoreError.unavailable(at: "\(place)/\(Self.temporaryName)", what, needsRepair: true)
         }
+        // A file is made in the class of its folder: by the strictest one, none can be while the device is locked.
+        try? protect(".")
         let file = try FileDescriptor.open(Self.temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)
         do {
             // A umask may have taken rights away from the owner.
