@@ -25,7 +25,7 @@ struct RootView<Content: View, Login: View>: View {
     var body: some View {
         Group {
             switch session.status {
-            case .unknown where isStoreUnreadable: login(false)
+            case .unknown where storeNeedsHelp: login(false)
             case .unknown: ProgressView()
             case .signedIn, .expired: content.id(session.subject)
             case .needsLogin: login(true)
@@ -35,8 +35,8 @@ struct RootView<Content: View, Login: View>: View {
         .task { await session.follow() }
     }
 
-    /// What is stored can be replaced only: by a login.
-    private var isStoreUnreadable: Bool { (session.failure as? CredentialStoreError)?.isUnreadable == true }
+    /// What is stored cannot be read by waiting: a login replaces it, or says what has to be mended.
+    private var storeNeedsHelp: Bool { (session.failure as? CredentialStoreError)?.isTransient == false }
 }
 #endif
 
