@@ -274,8 +274,8 @@ struct AdapterTests {
             await mayEnd.wait()
         }
         await hasBegun.wait()
-        let caller = Task { try await isAdapted ? AsyncServiceAdapter(of: adapter).token() : adapter.token() }
-        for _ in 0..<10 { await Task.yield() }
+        // Immediate: it waits before it is cancelled.
+        let caller = Task.immediate { try await isAdapted ? AsyncServiceAdapter(of: adapter).token() : adapter.token() }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.valueInTime }
         mayEnd.happen()

@@ -77,6 +77,7 @@ struct PostgresFaultTests {
         let losses = Locked(second == .lostReply ? 1 : 0)
         other.onDatabase { data in
             guard isCut.withLock({ $0 }), data.range(of: Data("UPDATE 1".utf8)) != nil else { return .pass }
+            sender.proxy.refuse(false)
             return losses.withLock { left in
                 left -= 1
                 return left >= 0
@@ -84,14 +85,17 @@ struct PostgresFaultTests {
         }
         let waiting = load(sender.server, by: other)
         try await Task.sleep(for: .seconds(0.5))
-        sender.proxy.cut()
         isCut.withLock { $0 = true }
+        // The sender is not back before the other one has the row.
+        sender.proxy.refuse(true)
+        sender.proxy.cut()
         if second == .cutTwice {
             try await Task.sleep(for: .seconds(2))
             other.cut()
             sender.proxy.cut()
         }
         try await passDelay()
+        #expect(losses.withLock { $0 } < (second == .lostReply ? 1 : 0), "nobody took the row")
         #expect(sender.sends == 1)
         sender.mayReply.happen()
         #expect(try await sender.load.value.value == waiting.value.value)
@@ -107,14 +111,17 @@ struct PostgresFaultTests {
         other.onDatabase { data in
             guard mayDie.withLock({ $0 }), data.range(of: Data("UPDATE 1".utf8)) != nil else { return .pass }
             other.refuse(true)
+            sender.proxy.refuse(false)
             return .cut
         }
         let dead = load(sender.server, by: other)
         let waiting = load(sender.server, by: third)
         try await Task.sleep(for: .seconds(0.5))
         mayDie.withLock { $0 = true }
+        sender.proxy.refuse(true)
         sender.proxy.cut()
         try await passDelay()
+        #expect(other.refused > 0, "it did not take the row")
         #expect(sender.sends == 1)
         sender.mayReply.happen()
         #expect(try await sender.load.value.value == waiting.value.value)
