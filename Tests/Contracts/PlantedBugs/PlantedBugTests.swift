@@ -162,6 +162,23 @@ struct PlantedBugTests {
         #expect(isRight, "\(broken): \(report)", sourceLocation: sourceLocation)
     }
 
+    @Test func `the load of a new session that begins at the end of the former one is not known to run`() async {
+        let subject = ContractSubject("clears its flag late", features: [.signOut, .signIn, .invalidation]) { fixture in
+            let service = LateFlagService(fixture.loader)
+            return .retrieving {
+                service.retrieve($0)
+            } invalidate: {
+                service.invalidate($0)
+            } signIn: {
+                service.signIn($0)
+            } signOut: {
+                service.signOut()
+            }
+        }
+        let report = await subject.report(on: "L1", "S5", timeLimit: Self.timeLimit)
+        Self.expect(report, breaks: ["S5"])
+    }
+
     @Test func `a timer drops a token without expiration that has been there for a month`() async {
         let subject = ContractSubject("sweeps each minute", features: .invalidation) { fixture in
             let service = BuggyService(for: fixture, bug: nil)
@@ -321,5 +338,74 @@ private final class Sweeper: Sendable {
             return seen?.at ?? now
         }
         if now > since.addingTimeInterval(30 * 86_400) { service.invalidate(token) }
+    }
+}
+
+/// Begins the next load, and says then that none is running.
+private final class LateFlagService: Sendable {
+    private struct State {
+        var isSignedIn = true
+        var session = 0
+        var token: AccessToken?
+        var isLoading = false
+        var waiting: [AccessTokenHandler] = []
+
+        /// Ends a session, and begins another one if there is a token for it.
+        mutating func change(to new: AccessToken?) -> [AccessTokenHandler] {
+            (isSignedIn, session, token) = (new != nil, session + 1, new)
+            defer { waiting = [] }
+            return waiting
+        }
+    }
+
+    private let loader: ControlledLoader
+    private let state = Locked(State())
+
+    init(_ loader: ControlledLoader) { self.loader = loader }
+
+    func retrieve(_ handler: @escaping AccessTokenHandler) {
+        let answer = state.withLock { state -> LoadResult? in
+            guard state.isSignedIn else { return .failure(AccessTokenError.signedOut) }
+            if let token = state.token { return .success(token) }
+            state.waiting.append(handler)
+            return nil
+        }
+        if let answer { handler(answer) } else { begin() }
+    }
+
+    func invalidate(_ rejected: AccessToken) {
+        state.withLock { if $0.token?.value == rejected.value { $0.token = nil } }
+    }
+
+    func signIn(_ token: AccessToken) {
+        for handler in state.withLock({ $0.change(to: token) }) { handler(.success(token)) }
+    }
+
+    func signOut() {
+        for handler in state.withLock({ $0.change(to: nil) }) { handler(.failure(AccessTokenError.signedOut)) }
+    }
+
+    private func begin() {
+        let session = state.withLock { state -> Int? in
+            guard !state.isLoading, !state.waiting.isEmpty else { return nil }
+            state.isLoading = true
+            return state.session
+        }
+        guard let session else { return }
+        loader.load(replacing: nil) { [self] result in end(result, of: session) }
+    }
+
+    private func end(_ result: LoadResult, of session: Int) {
+        let handlers = state.withLock { state -> [AccessTokenHandler] in
+            state.isLoading = false
+            guard state.session == session else { return [] }
+            state.token = try? result.get()
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for handler in handlers { handler(result) }
+        begin()
+        // The mistake: a load of the next session may have begun.
+        state.withLock { $0.isLoading = false }
     }
 }

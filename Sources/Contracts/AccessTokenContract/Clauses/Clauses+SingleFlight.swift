@@ -214,8 +214,7 @@ extension ServiceContract {
                 }
                 // A service may let the new session's load wait until the former one has ended.
                 try await run.answer(older, result)
-                try await run.expectLoad(for: leader)
-                return nil
+                return (nil, leader, try await run.expectLoad(for: leader))
             }
         }
     }
@@ -288,29 +287,29 @@ extension ServiceContract {
         case slowHandler = "callers come on three threads while the first caller's handler runs"
     }
 
-    /// A load that was given up, and the leader of a newer one.
-    private typealias TwoLoads = (older: ControlledLoad, leader: Caller, newer: ControlledLoad)
+    /// A load that was given up, unless it has ended already, and the leader of a newer one.
+    private typealias TwoLoads = (older: ControlledLoad?, leader: Caller, newer: ControlledLoad)
 
     /// The next caller joins the newer load although the older one has ended meanwhile.
     ///
     /// A service that breaks S1 may share loads now and then. Only if the next caller joins where the older load goes
     /// on, three times in a row, it is the end of that load that counts.
     ///
-    /// - Parameter begin: returns `nil` if the newer load may rightly wait until the older one has ended.
+    /// A newer load that began at the end of the older one is joined as well.
     private static func expectNewerLoadToStay(
         _ run: ClauseRun,
         whenOlderEndsWith result: LoadResult,
-        _ begin: (ClauseRun) async throws -> TwoLoads?
+        _ begin: (ClauseRun) async throws -> TwoLoads
     ) async throws {
         for _ in 0..<(run.conditions.broken.contains(.s1) ? 3 : 0) {
             let twin = run.twin()
             defer { twin.end() }
             try await twin.begin()
-            guard let loads = try await begin(twin) else { return }
+            let loads = try await begin(twin)
             try await twin.leaving(to: .s1) { try await expectToJoin(twin, loads) }
         }
-        guard let loads = try await begin(run) else { return }
-        try await run.answer(loads.older, result)
+        let loads = try await begin(run)
+        if let older = loads.older { try await run.answer(older, result) }
         try await expectToJoin(run, loads)
     }
 
