@@ -14,6 +14,18 @@ import FoundationNetworking
 
 @Suite("A rejected token", .takesTurns, .endsHangs)
 struct RejectionTests {
+    private let origin: WebOrigin
+    private let now = Date(timeIntervalSince1970: 0)
+
+    init() throws {
+        let url = try #require(URL(string: "https://one.example/"))
+        origin = try #require(WebOrigin(of: url))
+    }
+
+    private func place(_ methodAndPath: String) -> RejectionHistory.Place {
+        RejectionHistory.Place(origin: origin, methodAndPath: methodAndPath)
+    }
+
     /// A token endpoint that rotates, and resources that reject a token if `isRejected` says so of its number and their
     /// path.
     private func withRotation(
@@ -220,14 +232,8 @@ struct RejectionTests {
         await onThreadOfItsOwn { server.stop() }
     }
 
-    @Test func `a request that was abandoned before its renewal does not count against those that renewals helped`()
-        throws
-    {
+    @Test func `a request that was abandoned before its renewal does not count against those that renewals helped`() {
         var history = RejectionHistory()
-        let url = try #require(URL(string: "https://one.example/"))
-        let origin = try #require(WebOrigin(of: url))
-        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
-        let now = Date(timeIntervalSince1970: 0)
         for number in 1...4 {
             #expect(history.rejected("A\(number)", at: place("GET /list"), now) == .renew)
             // The screen that shows the picture is closed.
@@ -236,12 +242,8 @@ struct RejectionTests {
         }
     }
 
-    @Test func `a place that refuses every token does not pause the renewal that another place needs later`() throws {
+    @Test func `a place that refuses every token does not pause the renewal that another place needs later`() {
         var history = RejectionHistory()
-        let url = try #require(URL(string: "https://one.example/"))
-        let origin = try #require(WebOrigin(of: url))
-        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
-        let now = Date(timeIntervalSince1970: 0)
         #expect(["A", "B"].map { history.rejected($0, at: place("GET /admin"), now) } == [.renew, .renew])
         history.accepted("C", at: place("GET /items"))
         // An hour later C expires.
@@ -252,13 +254,8 @@ struct RejectionTests {
         #expect(later == [.renew, .renew, .pause])
     }
 
-    @Test func `a place that refuses every token is paused, although each renewal ends a token used elsewhere`() throws
-    {
+    @Test func `a place that refuses every token is paused, although each renewal ends a token used elsewhere`() {
         var history = RejectionHistory()
-        let url = try #require(URL(string: "https://one.example/"))
-        let origin = try #require(WebOrigin(of: url))
-        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
-        let now = Date(timeIntervalSince1970: 0)
         var verdicts: [RejectionHistory.Verdict] = []
         for number in 1...3 {
             verdicts.append(history.rejected("A\(number)", at: place("GET /admin"), now))
@@ -268,12 +265,8 @@ struct RejectionTests {
         #expect(verdicts == [.renew, .renew, .pause])
     }
 
-    @Test func `a stream that is always refused is paused, although the server takes the tokens elsewhere`() throws {
+    @Test func `a stream that is always refused is paused, although the server takes the tokens elsewhere`() {
         var history = RejectionHistory()
-        let url = try #require(URL(string: "https://one.example/"))
-        let origin = try #require(WebOrigin(of: url))
-        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
-        let now = Date(timeIntervalSince1970: 0)
         func rejected(_ token: String, _ path: String) -> RejectionHistory.Verdict {
             history.rejected(token, at: place(path), now)
         }
@@ -288,13 +281,8 @@ struct RejectionTests {
     }
 
     @Test func `streams that are refused at ever new paths are paused, although the server takes the tokens elsewhere`()
-        throws
     {
         var history = RejectionHistory()
-        let url = try #require(URL(string: "https://one.example/"))
-        let origin = try #require(WebOrigin(of: url))
-        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
-        let now = Date(timeIntervalSince1970: 0)
         var number = 0
         func refusedStream() -> RejectionHistory.Verdict {
             number += 1
@@ -329,7 +317,6 @@ struct RejectionTests {
             let url = try #require(URL(string: "https://\(host)/"))
             return RejectionHistory.Place(origin: try #require(WebOrigin(of: url)), methodAndPath: path)
         }
-        let now = Date(timeIntervalSince1970: 0)
         #expect(throws: Never.self) {
             let (one, two) = (try place("one.example"), try place("two.example"))
             #expect(["A", "A", "B", "A", "B", "C"].map { history.rejected($0, at: one, now) }.last == .pause)
