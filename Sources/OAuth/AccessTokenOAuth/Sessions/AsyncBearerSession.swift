@@ -28,8 +28,8 @@ public import FoundationNetworking
 ///
 /// **Failure** What the service or `URLSession` throws, unchanged; ``BearerSessionError``. A status is no error.
 ///
-/// **On Linux** each request has a connection of its own. So many requests whose callers still wait are sent at once as
-/// `httpMaximumConnectionsPerHost` says; the others wait. Time-outs count in whole seconds.
+/// **On Linux** each request has a connection of its own. Of the requests whose callers still wait, at most
+/// `httpMaximumConnectionsPerHost` are under way at once; the others wait. Time-outs count in whole seconds.
 public final class AsyncBearerSession: Sendable {
     private let tokens: any AsyncAccessTokenProviding
     private let transport: BearerTransport
